@@ -31,7 +31,7 @@ class KnownAgent:
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:
-        """Return the first command whose program is found (its path made absolute); None if there is none."""
+        """Return the first command whose program is found (its path made absolute), or None."""
         for program, *arguments in self.commands:
             if path := shutil.which(program, path=self.env.get("PATH")):
                 return [str(Path(path).absolute()), *arguments]

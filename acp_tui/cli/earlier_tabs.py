@@ -1,4 +1,4 @@
-"""The tabs of an earlier run, which `--continue` or the setting `restore_tabs` opens again."""
+"""Finds the tabs of an earlier run, for `--continue` and the setting `restore_tabs`."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class ProjectTrust:
         chose_agent: bool = False,
         trusted_as: Path | None = None,
     ) -> None:
-        """Read the folder's files. Blocks: call it in a thread.
+        """Read the folder's files. Blocks: create the object in a thread.
 
         Args:
             cwd: The folder.
@@ -121,7 +121,7 @@ class ProjectTrust:
         return list(usable.values())
 
     def _read_by_agent(self, server: Server) -> str | None:
-        """Return a clause that says that the agent itself reads the server's file; None if it does not."""
+        """Return the clause of `read_by_agent` if the agent itself reads the server's file, otherwise None."""
         if (agent := self._launch) is None:
             return None
         names = (name for name in agent.project_mcp if server.file == self._cwd / name)
@@ -142,7 +142,7 @@ class ProjectTrust:
                 self.servers.append(server)
 
     def trust_nothing(self) -> list[str]:
-        """Use no server of the folder. Return the names of the servers that are left out because of that."""
+        """Use no server of the folder. Return the names of the omitted servers."""
         enabled = [server for server in self._found if server.is_on and not self._read_by_agent(server)]
         self.withheld = [
             UnsentServer(server, "this folder is not trusted", intended=True) for server in enabled

@@ -24,7 +24,7 @@ QUEUED_RECORD = b'"event":"queued"'
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    Sessions without any prompt, draft or queued prompt are skipped, and so are sessions that are in use.
+    Sessions in use, and sessions without any prompt, draft or queued prompt, are skipped.
 
     Args:
         folder: The folder of the session. None: the current directory or, for the demo agent, any folder.

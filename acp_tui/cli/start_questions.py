@@ -23,7 +23,7 @@ class StartAnswer:
 
 @dataclass(frozen=True, slots=True)
 class StartQuestion:
-    """A question that has to be answered before an agent starts. Its texts may contain control characters."""
+    """A question that has to be answered before an agent starts. Its texts can contain control characters."""
 
     title: str
     text: str
@@ -52,7 +52,7 @@ def workspace_question(cwd: Path) -> StartQuestion | None:
 
 
 def wide_workspace(cwd: Path) -> str | None:
-    """Describe the folder if it is the home directory or a folder above it; otherwise return None."""
+    """Describe the home directory or a folder above it; return None for any other folder."""
     real = cwd.resolve()
     if real == Path(real.anchor):
         return "/, the whole file system"

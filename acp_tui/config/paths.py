@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The directories of one user, which may not exist yet."""
+    """The directories of one user. They do not have to exist."""
 
     config: Path  # files that the user writes: config.toml, themes/, agents/; and our mcp.toml
     data: Path  # session folders

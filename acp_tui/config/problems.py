@@ -1,4 +1,4 @@
-"""Problems in settings, with their location and a suggestion."""
+"""Problems in settings, each with a location and a suggestion."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def closest_match(word: str, known: Iterable[str]) -> str | None:
 
 
 def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
-    """Return the error for an unknown key. It suggests a similar key, or lists the valid keys."""
+    """Return the error for an unknown key. The error suggests a similar key, or lists the valid keys."""
     names = sorted(known)
     if meant := closest_match(word, names):
         return f"unknown key; did you mean {meant!r}?"

@@ -34,7 +34,7 @@ class SessionSetup(NamedTuple):
 def build_params(model: type[BaseModel], **fields: Any) -> dict[str, Any]:
     """Return the params of a request: the given fields that are not None and that the schema knows.
 
-    Raises `UserError` if they are not valid.
+    Raises `UserError` if a field is not valid.
     """
     from pydantic import ValidationError
 

@@ -1,7 +1,7 @@
 """The transport between acp-tui and an agent. Every frame is observed in wire order before it takes effect.
 
-It implements the SDK's `Transport`, but passes on only well-formed requests and answers. Given all
-messages, the SDK would start a task for each notification, and its receive loop would stop at the first
+`WireTransport` implements the SDK's `Transport`, but passes on only well-formed requests and answers. Given
+all messages, the SDK would start a task for each notification, and its receive loop would stop at the first
 malformed envelope and leave callers waiting.
 """
 
@@ -99,7 +99,7 @@ class WireTransport:
             self._lines.append(self._splitter.rest())
 
     def _receive_line(self, line: bytes) -> None:
-        """Pass one line to `observe`, then dispatch it. This is the hot path."""
+        """Pass one line to `observe`, then dispatch it. This method is the hot path."""
         if not line or line.isspace():
             return
         text = line.decode("utf-8", "replace")

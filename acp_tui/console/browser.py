@@ -45,10 +45,10 @@ def start_detached(command: list[str]) -> bool:
 
 
 def _command(url: str) -> list[str]:
-    """Return the command that opens a page; empty if there is none.
+    """Return the command that opens a page; empty if there is no browser.
 
-    As in other programs, `$BROWSER` may list several, and `%s` in it stands for the address. Without `%s`,
-    the address is appended.
+    As in other programs, `$BROWSER` can list several commands. In a command, `%s` stands for the address.
+    Without `%s`, the address is appended.
     """
     choices = [words for one in os.environ.get("BROWSER", "").split(os.pathsep) if (words := _split(one))]
     for words in choices:

@@ -1,4 +1,4 @@
-"""Messages on stderr, which begin with the program's name."""
+"""Messages on stderr. Each message begins with the program's name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Standard streams that replace control characters before they reach a terminal.
+"""Standard streams that replace control characters, to protect the terminal.
 
 Output for other programs goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
 Everything else that a command prints passes `SanitizedStream`, including usage messages and tracebacks.
@@ -50,7 +50,7 @@ def prepare_streams() -> None:
 
 
 def content_stream() -> TextIO:
-    """Return stdout for output that other programs may read: unfiltered, unless stdout is a terminal."""
+    """Return stdout for output that other programs can read: unfiltered, unless stdout is a terminal."""
     stream: object = sys.stdout
     if isinstance(stream, SanitizedStream) and not stream.isatty():
         return stream.unfiltered

@@ -29,7 +29,7 @@ async def set_mode(conversation: Conversation, wanted: str) -> None:
 async def set_option(conversation: Conversation, key: str, value: str) -> None:
     """Set an option of the agent. `key` is the id, the name or the category of an option.
 
-    The keys `mode` and `model` also work with agents that do not offer these as options.
+    The keys `mode` and `model` also work if the agent does not offer the mode and the model as options.
     """
     title, offered = conversation.launch.title, offered_options(conversation.session)
     option = _option_named(offered, key)
@@ -42,7 +42,7 @@ async def set_option(conversation: Conversation, key: str, value: str) -> None:
 
 
 def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
-    """Return the option with this id or name, else the first one of this category."""
+    """Return the option whose id or name is `key`, else the first option of the category `key`."""
     named = next((option for option in offered if key in (option.id, option.name)), None)
     return named or next((option for option in offered if option.category == key), None)
 
@@ -52,8 +52,9 @@ async def set_defaults(
 ) -> AsyncIterator[UserError]:
     """Set the mode and the options that the user configured for an agent. Yield an error for each failure.
 
-    The model is set first because it determines the other options, and the mode last because the options may
-    change it. `given` contains the keys of the options that the command line sets; these are skipped.
+    The model is set first because it determines the other options. The mode is set last because the options
+    can change the mode. `given` contains the keys of the options that the command line sets; these options
+    are skipped.
     """
     wanted = sorted(agent.options.items(), key=lambda item: item[0] != MODEL)
     if agent.mode is not None:
@@ -70,7 +71,7 @@ async def set_defaults(
 
 
 async def change_setting(conversation: Conversation, option_id: str, value: str | bool) -> None:
-    """Set one of the settings in `offered_options`, which include the mode and the model."""
+    """Set an option, the mode or the model: one of the settings in `offered_options`."""
     if any(option.id == option_id for option in conversation.session.config_options):
         await conversation.set_config_option(option_id, value)
     elif option_id == MODE:
@@ -91,7 +92,7 @@ def _value(option: ConfigOption, text: str, title: str) -> str | bool:
 
 
 def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
-    """Return the id of the choice with this id or name. Case is ignored unless an id matches exactly."""
+    """Return the id of the choice with id or name `wanted`. Case is ignored unless an id matches exactly."""
     if wanted in names:
         return wanted
     same = [key for key, name in names.items() if wanted.lower() in (key.lower(), name.lower())]

@@ -1,6 +1,7 @@
 """Runs the commands that the user types into the prompt, such as `!ls`.
 
-The agent does not see them and cannot read their terminals. They keep running if the agent is restarted.
+The agent does not see the commands and cannot read their terminals. If the agent is restarted, the commands
+keep running.
 """
 
 from __future__ import annotations

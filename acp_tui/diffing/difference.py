@@ -185,7 +185,7 @@ def group_blocks(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_missing_newline(
     hunks: list[Hunk], blocks: list[Block], old: int, new: int, *, old_open: bool
 ) -> None:
-    """Mark the last change if it contains the last line of a text that does not end with a newline.
+    """Mark the last change if it contains the last line of the text without a final newline.
 
     That text is the old one if `old_open` is true, otherwise the new one. `old` and `new` are the line counts
     of the two texts.

@@ -1,8 +1,8 @@
 """Finds the lines that differ between two texts.
 
 difflib alone takes seconds for a few thousand lines. So lines that occur exactly once in each text are
-matched first, as in a patience diff; this also makes the result more readable. difflib compares only the
-lines between these anchors, and only as long as `MAX_PAIRS` is not exceeded.
+matched first, as in a patience diff. Such anchors also make the result more readable. difflib compares only
+the lines between anchors, and only as long as `MAX_PAIRS` is not exceeded.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_PAIRS = 200_000
 
 
 class Block(NamedTuple):
-    """A difference: `old[i:i_end]` was replaced by `new[j:j_end]`. One of these ranges may be empty."""
+    """A difference: `old[i:i_end]` was replaced by `new[j:j_end]`. One of these ranges can be empty."""
 
     i: int
     i_end: int

@@ -15,7 +15,7 @@ _NO_END = "\n\\ No newline at end of file"
 
 
 def diff_lines(diff: Diff, first: int = 1) -> list[str]:
-    """Return the lines of a unified diff of the old and new text, without file names.
+    """Return the lines of a unified diff of the old and the new text, without file names.
 
     If the agent sent a patch instead of the two texts, return the lines of the patch.
 

@@ -231,7 +231,7 @@ class BehaviourCheck:
     def _is_of_subagent(self, session: Any, update: dict[str, Any]) -> bool:
         """Return True if an update is about a subagent.
 
-        Such updates are not checked: subagents may work outside of turns, and use tool call ids of their own.
+        Such updates are not checked: subagents can work outside of turns, and use tool call ids of their own.
         """
         kind = update.get("sessionUpdate")
         if kind == "subagent_update":

@@ -18,7 +18,7 @@ CHECKBOXES = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
 
 
 def plain_text(plan: Plan, _context: TextContext) -> Iterable[str]:
-    """Return a plan as plain text: its steps, Markdown and URI, or a line that says it was removed."""
+    """Return a plan as plain text: its steps, Markdown and URI; one line if the plan is removed or empty."""
     if plan.removed:
         return ["Plan removed"]
     lines = [f"  {CHECKBOXES.get(item.status, f'[{item.status}]')} {item.content}" for item in plan.items]

@@ -28,7 +28,7 @@ MAX_PROGRESS = 200
 
 
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
-    """Yield a request as plain text: its tool call, the answer, and why.
+    """Yield a request as plain text: its tool call, the answer, and the reason.
 
     The reason is the rule or policy that gave the answer, or what the user wrote when rejecting the call.
     """

@@ -62,7 +62,7 @@ def estimated_height(call: ToolCall, _width: int) -> int:
 
 
 def progress(call: ToolCall) -> str:
-    """Return the line that `acp-tui exec` prints: the title of a call, and once it has ended, its status."""
+    """Return the line that `acp-tui exec` prints: a call's title and, once the call has ended, the status."""
     title = call_title(call, "")
     status = STATUS_WORDS.get(call.status)
     return reveal_line(f"{title}: {status}" if title and status else title)
@@ -189,8 +189,8 @@ def _adds_text(item: Content, call: ToolCall) -> bool:
 def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any]]:
     """Yield a call's raw input and output, which are shown only if the call has no other content.
 
-    Each value is preceded by its name. Empty values are left out, and so is an input that is a command,
-    because commands are shown anyway.
+    Each value is preceded by its name. Empty values are left out. An input that is a command is also left
+    out, because commands are shown anyway.
     """
     empty: tuple[object, ...] = (None, {}, "")
     if call.raw_input not in empty and not (call.kind == "execute" and call_command(call)):

@@ -1,4 +1,4 @@
-"""A summary of a session as a prompt, for an agent that does not remember it. Made without a model."""
+"""A summary of a session, made without a model: a prompt for an agent that does not remember the session."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _DONE = {"completed": "x"}
 
 
 def summary_prompt(session: Session) -> str:
-    """Return the summary, wrapped so that an agent knows what it is; "" if there is nothing to summarize.
+    """Return the summary, with an introduction for the agent; "" if there is nothing to summarize.
 
-    It holds the user's prompts, the last answers, the changed files and the plan, each within a limit.
+    The summary has the user's prompts, the last answers, the changed files and the plan, each within a limit.
     """
     if not session.prompts:
         return ""
@@ -83,7 +83,7 @@ def _files(entries: list[Entry]) -> Iterable[str]:
 def _plan(entries: list[Entry]) -> Iterator[str]:
     """Yield the steps of the latest plan.
 
-    `Session.plan` is not used, because opening a new session empties it.
+    `Session.plan` is not used: it is emptied when a new session is opened.
     """
     plan = next((entry for entry in reversed(entries) if isinstance(entry, Plan)), None)
     for item in plan.items[:MAX_PLAN_ITEMS] if plan is not None and not plan.removed else ():

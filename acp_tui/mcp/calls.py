@@ -23,7 +23,7 @@ CALL_TIMEOUT_SECONDS = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a call, as the server reports it."""
+    """The progress of a call, as reported by the server."""
 
     done: float
     total: float | None = None
@@ -62,7 +62,7 @@ async def call_tool(
     *,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> CallResult:
-    """Call a tool and return its result, which may be the tool's own error. Raises `ServerFailure`."""
+    """Call a tool and return its result, which can be the tool's own error. Raises `ServerFailure`."""
 
     async def report(progress: float, total: float | None, message: str | None) -> None:
         assert on_progress is not None

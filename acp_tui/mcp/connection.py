@@ -231,7 +231,7 @@ class McpConnection:
         raise failure or diagnosis.explain(self.server, error, process=self._process, http=self._http)
 
     async def _first_of(self, waits: set[asyncio.Task[Any]], timeout: float | None) -> set[asyncio.Task[Any]]:
-        """Wait until one of the tasks has finished, and return the finished tasks; none after the timeout.
+        """Wait until a task has finished, and return the finished tasks; an empty set after the timeout.
 
         The time that the user takes to sign in does not count.
         """
@@ -331,7 +331,7 @@ async def connect(
     Args:
         server: The server, with variables expanded.
         roots: The folders to return when the server requests `roots/list`.
-        auth: Adds credentials to the requests of an http or sse server. It may raise a `ServerFailure`.
+        auth: Adds credentials to the requests to an http or sse server. It can raise a `ServerFailure`.
         handlers: The callbacks for the server's requests and notifications.
         timeout: Seconds for starting and connecting, not counting the time that the user takes to sign in.
 

@@ -24,9 +24,9 @@ def recordable(value: Any, secrets: tuple[str, ...]) -> Any:
 
 
 def recordable_result(result: Any, secrets: tuple[str, ...]) -> Any:
-    """Return a result for a record, as `recordable` does. A result that is too long stays an object.
+    """Return a result for a record, with long strings shortened and the secrets masked.
 
-    Its content is an excerpt then, and `isError` is kept.
+    A result that is still too long stays an object: `content` becomes an excerpt, and `isError` is kept.
     """
     found = recordable(result, secrets)
     if not isinstance(result, dict) or isinstance(found, dict):

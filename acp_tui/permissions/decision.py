@@ -1,4 +1,4 @@
-"""Decides about a request: first by rules, then by the policy, which may leave the decision to the user."""
+"""Decides about a request: first by rules, then by the policy, which can leave the decision to the user."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PartVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The answer to a request; `why` says which rules or which policy gave it."""
+    """The answer to a request; `why` says which rules or which policy gave the answer."""
 
     answer: Action
     by: Literal["rule", "policy"]

@@ -1,6 +1,6 @@
 """Counts how many requests each saved rule has answered, and records when it last answered one.
 
-Several instances of acp-tui may run at once. Each collects its own matches in memory. From time to time, a
+Several instances of acp-tui can run at once. Each collects its own matches in memory. From time to time, a
 thread locks the file of counts and adds the matches to it. Thus a match costs no disk access, and instances
 do not overwrite each other's counts. If a process is killed, its matches since the last write are lost, but
 the file stays valid.
@@ -54,7 +54,7 @@ class MatchCounts:
         Args:
             path: The file with the saved counts.
             kept_ids: Returns the ids of the rules whose matches are saved, or raises `UserError` if the rules
-                cannot be read. The matches of other rules, such as those of a session, stay in memory.
+                cannot be read. The matches of other rules, such as the rules of a session, stay in memory.
         """
         self._path = path
         self._kept_ids = kept_ids
@@ -84,7 +84,7 @@ class MatchCounts:
                 return _sum(saved, self._unsaved)
 
     def write(self) -> None:
-        """Add the collected matches to the file. If that fails, log it and keep them for the next time."""
+        """Add the collected matches to the file. If writing fails, log the error and keep the matches."""
         with self._file_lock:
             with self._lock:
                 if self._timer is not None:

@@ -1,8 +1,8 @@
 """The saved rules of a user.
 
-Several instances of acp-tui may run at once. A change takes the lock, reads the file again, and replaces it.
-Readers need no lock, because the file is only ever replaced as a whole. The data for undoing the
-last changes is in the same file, so both are always written together.
+Several instances of acp-tui can run at once. A change takes the lock, reads the file again, and replaces the
+file. Readers need no lock, because the file is only ever replaced as a whole. The data for undoing the
+latest changes is in the same file, so that rules and undo data are always written together.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class RuleStore:
     # ----------------------------------------------------------------- rules of earlier versions
 
     def _migrate(self) -> bool:
-        """Migrate rules of earlier versions, once. Return True if this changed the file."""
+        """Migrate rules of earlier versions, once. Return True if the file was changed."""
         if self.catalogue is None or self._asked_sessions:
             return False
         known = self.catalogue()
@@ -182,7 +182,7 @@ class RuleStore:
         return rule
 
     def _kept_ids(self) -> set[str]:
-        """Return the ids of the saved rules, and of deleted ones that can be restored. Raises `UserError`."""
+        """Return the ids of the saved rules and of deleted rules that can be restored. Raises `UserError`."""
         try:
             content = self._content()
             entries = [*self._entries(content), *(change.get("before") for change in _changes(content))]

@@ -1,4 +1,4 @@
-"""The subject of a request: everything that will happen if it is allowed. `subject_reader` creates it."""
+"""The subject of a request: what will happen if the request is allowed. Created by `subject_reader`."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class PathContext:
     repository_of: Callable[[str], str | None] = lambda _folder: None  # returns the git repository it is in
 
     def target(self, path: str, base: str | None = None) -> Target:
-        """Resolve a path, and determine whether it is in the workspace and whether it is sensitive.
+        """Resolve a path, and determine whether the path is in the workspace and whether it is sensitive.
 
         A relative path is resolved against `base`, by default the working directory.
         """
@@ -153,7 +153,7 @@ class Subject:
     def outside(self) -> list[str]:
         """The paths that are outside the workspace.
 
-        A command's directory and the files that it writes are checked as well.
+        A command's directory and the files that the command writes are checked as well.
         """
         places = [*self.targets, *([self.cwd] if self.cwd else []), *self.written]
         return [target.path for target in places if not target.inside]

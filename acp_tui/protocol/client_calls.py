@@ -1,6 +1,6 @@
 """Translates acp-tui's requests, and the agent's answers to them, into events.
 
-Answers to prompts differ between the dialects of the protocol, so `v1` and `draft` translate them.
+Answers to prompts differ between the dialects of the protocol, so `v1` and `draft` translate such answers.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
 
 
 def _prompt(params: dict[str, Any]) -> tuple[list[Content], str]:
-    """Return the content blocks of a prompt, and its complete text as it was sent."""
+    """Return the content blocks of a prompt, and the prompt's complete text as sent."""
     prompt = params.get("prompt")
     if isinstance(prompt, str):
         return read_blocks(prompt), prompt
@@ -75,9 +75,9 @@ def result_events(method: str, params: dict[str, Any], result: Any) -> list[ev.E
 
 
 def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.Event]:
-    """Return the events for the answer to a request that opens a session.
+    """Return the events for the answer to a request with one of the `OPENING_METHODS`.
 
-    The answers to `session/load` and `session/resume` need not contain the session's id; the requests do.
+    The answers to `session/load` and `session/resume` can lack the session's id. The requests contain the id.
     """
     how = OPENING_METHODS[method]
     answer = values.obj(result)
@@ -99,7 +99,7 @@ def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -
 
 
 def _commands(answer: dict[str, Any]) -> list[ev.Event]:
-    """Return an event if an answer contains slash commands, which only answers of the draft do."""
+    """Return an event if an answer contains slash commands. Only answers of the draft contain commands."""
     commands = session_options.read_commands(answer)
     return [] if commands is None else [ev.CommandsChanged(commands)]
 

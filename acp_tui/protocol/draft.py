@@ -1,4 +1,4 @@
-"""The 0.1.0 draft of the protocol, which some agents still use.
+"""The 0.1.0 draft of the protocol. Some agents still use this draft.
 
 A prompt is a plain string. The answer `{"success": true}` begins the turn; an `end_turn` notification ends
 it.
@@ -21,14 +21,14 @@ VERSION = "0.1.0"
 
 
 class Draft(V1):
-    """The dialect of the 0.1.0 draft, in which a notification ends the turn."""
+    """The dialect of the 0.1.0 draft: a notification ends the turn."""
 
     name: Literal["v1", "0.1.0"] = "0.1.0"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """Return the event for a prompt that was accepted or refused.
 
-        If an agent mixes the draft with version 1, the answer may also end the turn.
+        If an agent mixes the draft with version 1, the answer can also end the turn.
         """
         answer = values.obj(result)
         if values.line(answer, "stopReason") is not None:
@@ -41,7 +41,7 @@ class Draft(V1):
         return [ev.TurnAccepted()]
 
     def end_turn(self, update: dict[str, Any], /) -> list[ev.Event]:
-        """Return the event for the `end_turn` notification, which ends the turn."""
+        """Return the event for `end_turn`, the notification that ends the turn."""
         reason = values.line(update, "stopReason", "reason") or "end_turn"
         return [ev.TurnEnded(reason, turn_tokens(update), model_tokens(update))]
 

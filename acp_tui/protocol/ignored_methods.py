@@ -1,7 +1,7 @@
 """Messages with which certain agents extend the protocol, and which the client can ignore.
 
-The names of extensions should begin with an underscore, so that clients can ignore them. The names below do
-not, so the messages would be shown as unrecognised in every turn.
+The names of extensions should begin with an underscore, so that clients can ignore such messages. The names
+below have no underscore, so the messages would be shown as unrecognised in every turn.
 """
 
 from __future__ import annotations

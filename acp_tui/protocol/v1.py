@@ -10,7 +10,7 @@ from acp_tui.session import events as ev
 
 
 class V1:
-    """The dialect of version 1, in which only the answer to a prompt ends the turn."""
+    """The dialect of version 1: only the answer to a prompt ends the turn."""
 
     name: Literal["v1", "0.1.0"] = "v1"
 
@@ -24,5 +24,5 @@ class V1:
         return [fault, ev.TurnEnded("end_turn", turn_tokens(answer), model_tokens(answer))]
 
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
-        """Ignore the `end_turn` notification of the 0.1.0 draft. Some agents send it besides the answer."""
+        """Ignore the 0.1.0 draft's `end_turn` notification, which some agents send besides the answer."""
         return [ev.Nothing("the end of the turn")]

@@ -1,4 +1,4 @@
-"""The decisions of a review: what was accepted and reverted, in order, so that the last one can be undone."""
+"""The decisions of a review, in order: what was accepted or reverted. The last decision can be undone."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Parts of one or more files that were accepted or reverted together."""
+    """Parts that were accepted or reverted together, in one or more files."""
 
     verb: Verb
     before: tuple[ChangedFile, ...]
@@ -46,7 +46,7 @@ class Decision:
     def undo_writes(self) -> list[Write]:
         """The writes that undo the decision.
 
-        Files to remove come first: one of them may be in the place of a folder that another file needs.
+        Files to remove come first: one of them can be in the place of a folder that another file needs.
         """
         writes = [Write(write.path, write.wanted, write.expected) for write in self.writes]
         return sorted(writes, key=lambda write: write.wanted.exists)

@@ -113,7 +113,7 @@ def _field(name: str, schema: object, root: Schema, *, required: bool) -> Field:
 def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
     """Return the schema for values other than null, and whether null is also allowed.
 
-    The schema is None if it has a reference that cannot be followed.
+    The returned schema is None if `schema` has a reference that cannot be followed.
     """
     types = schema.get("type")
     if isinstance(types, list):
@@ -136,7 +136,7 @@ def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
 def _array(
     schema: Schema, root: Schema, limits: Limits
 ) -> tuple[FieldKind, FieldKind, tuple[FieldChoice, ...], Limits]:
-    """Return the kind of an array's field, the kind of its items, the choices, and the limits."""
+    """Return four values for an array: its field's kind, its items' kind, the choices, and the limits."""
     items = resolved(schema.get("items"), root)
     if items is None or "prefixItems" in schema or "contains" in schema:
         return "json", "text", (), limits
@@ -213,10 +213,11 @@ def _limits(schema: Schema, array: Schema | None = None) -> Limits:
 
 
 def _bound(schema: Schema, name: str, exclusive: str) -> tuple[float | None, float | None]:
-    """Return the inclusive and the exclusive bound in a schema; None for a missing one.
+    """Return the inclusive and the exclusive bound in a schema; None for a missing bound.
 
-    `name` and `exclusive` are their keywords, such as `minimum` and `exclusiveMinimum`. In draft 4 of JSON
-    Schema, `exclusiveMinimum` is a boolean: true means that the value of `minimum` is an exclusive bound.
+    `name` and `exclusive` are the keywords of the bounds, such as `minimum` and `exclusiveMinimum`. In draft
+    4 of JSON Schema, `exclusiveMinimum` is a boolean: true means that the value of `minimum` is an exclusive
+    bound.
     """
     bound, other = _number(schema.get(name)), schema.get(exclusive)
     return (None, bound) if other is True else (bound, _number(other))

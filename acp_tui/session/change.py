@@ -1,4 +1,4 @@
-"""A change that an event made to the session. It tells views what to redraw."""
+"""A change that an event made to the session. The change tells views what to redraw."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ class CallFailed(Event):
 
 @dataclass(slots=True)
 class SignedIn(Event):
-    """`authenticate` was answered without an error. Some agents answer so even if the sign-in failed."""
+    """`authenticate` was answered without an error. With some agents, the sign-in can have failed anyway."""
 
     method_id: str
 
@@ -251,7 +251,7 @@ class ToolCallChanged(Event):
 
 @dataclass(slots=True)
 class PlanChanged(Event):
-    """A complete plan, which replaces the plan with the same id. An empty plan clears the plan with that id."""
+    """A complete plan, which replaces the old plan with the same id. An empty plan clears the old plan."""
 
     items: list[PlanItem] = field(default_factory=list)
     plan_id: str | None = None
@@ -283,7 +283,7 @@ class ConfigOptionsChanged(Event):
 
 @dataclass(slots=True)
 class ConfigOptionSet(Event):
-    """`session/set_config_option` was answered without the list of options, although the protocol requires a list."""
+    """`session/set_config_option` was answered, but without the required list of options."""
 
     option_id: str
     value: str | bool

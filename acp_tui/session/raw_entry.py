@@ -1,4 +1,4 @@
-"""Shows the fields of an entry as plain text: the fallback when it cannot be drawn or exported."""
+"""Shows the fields of an entry as plain text: the fallback if the entry cannot be drawn or exported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_DEPTH = 4
 
 
 def failure_note(entry: object, error: BaseException) -> str:
-    """Return the note above the raw text, which says why the entry could not be drawn."""
+    """Return the note above the raw text: a sentence that says why the entry could not be drawn."""
     words = visible_line(f"{type(error).__name__}: {error}")[:200]
     return f"This entry ({type(entry).__name__}) could not be drawn: {words}. Its raw content follows."
 

@@ -1,4 +1,4 @@
-"""Extracts from a session what goes into the index: its entries' texts, and facts for the session list."""
+"""Extracts what goes into the index from a session: the entries' texts, and facts for the session list."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs the process that updates the index, and reports its progress."""
+"""Runs the process that updates the index, and reports progress."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class IndexUpdater:
     def start(self, *, rebuild: bool = False) -> None:
         """Start an update or a rebuild of the index.
 
-        If an update or a rebuild is already running, the new one starts when that has ended. A rebuild is
-        ignored while another rebuild is running.
+        If a process already updates or rebuilds the index, the new process starts when the running process
+        has ended. A rebuild is ignored while another rebuild is running.
         """
         if self._running is None or self._running.done():
             self._running = asyncio.create_task(self._update(rebuild=rebuild))

@@ -1,7 +1,7 @@
-"""Removes secrets from frames before they are written to disk or exported. Traffic is never altered.
+"""Removes secrets from frames before the frames are written to disk or exported. Traffic is never altered.
 
-This covers texts that look like secrets (see `secret_patterns`), environment variables and headers with
-secret names, the contents of sensitive files, and the answers to elicitations.
+The following is removed: texts that look like secrets (see `secret_patterns`), the values of environment
+variables and headers with secret names, the contents of sensitive files, and the answers to elicitations.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _HARMLESS_KEYS = frozenset(
 class Redactor:
     """Removes secrets from the frames of one conversation.
 
-    It remembers which answers will contain secrets, so each frame must be passed exactly once, in wire order.
+    Remembers which answers will contain secrets, so each frame must be passed exactly once, in wire order.
     """
 
     def __init__(self, is_sensitive: Callable[[str], object] = holds_secrets) -> None:
@@ -131,7 +131,7 @@ class Redactor:
         return frame | {"params": params | {key: call | parts}}
 
     def _content(self, item: Any) -> Any:
-        """Mask an item of a tool call's content, unless it is the diff of a file that is not sensitive."""
+        """Mask an item of a tool call's content, unless the item is the diff of a non-sensitive file."""
         if isinstance(item, dict) and item.get("type") == "diff" and not self._names_sensitive(item):
             return item
         return _masked(item, _HARMLESS_KEYS)
@@ -183,7 +183,7 @@ class Redactor:
 def _without_variables(value: Any) -> Any:
     """Mask the values of acp-tui's own secret environment variables.
 
-    A `${MY_TOKEN}` in an MCP server's settings may have put them into the frame.
+    A `${MY_TOKEN}` in an MCP server's settings may have put such values into the frame.
     """
     values = [
         text for name, text in os.environ.items() if is_secret_name(name) and len(text) >= _MIN_VALUE_LENGTH

@@ -19,7 +19,7 @@ DEMO = "demo"
 
 
 def demo_server(states: Mapping[str, ServerState]) -> mcp.Server:
-    """Return the definition of the server. Whether it is on or off is looked up in `states` by its name."""
+    """Return the definition of the server. `states` says, by the server's name, whether the server is on."""
     program = Path(acp_tui.__file__).parent / "demo" / "mcp_server.py"
     args = ["-P", "-m", "acp_tui.demo.mcp_server"]
     server = mcp.Server(DEMO, program, None, command=sys.executable, args=args, agents=[DEMO])

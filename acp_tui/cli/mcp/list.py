@@ -120,7 +120,7 @@ def _withheld(unsent: UnsentServer, here: ServersHere, agent: str | None) -> Rec
 
 
 def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, str]:
-    """Return the agents that read the server's file themselves, each with a sentence that says so.
+    """Return the agents that read the server's file themselves, each with the sentence from `read_by_agent`.
 
     If `agent` is given, all other agents are left out.
     """

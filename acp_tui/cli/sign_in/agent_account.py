@@ -88,12 +88,12 @@ class AgentAccount:
     async def sign_in(self, method: AuthMethod) -> None:
         """Let the agent sign in, without a timeout.
 
-        If this is cancelled, the request to the agent is cancelled, too.
+        If this call is cancelled, the request to the agent is cancelled, too.
         """
         await self._connection.authenticate(method.id)
 
     async def sign_out(self) -> None:
-        """Sign out. Raises `NotSupported` if the agent does not offer that."""
+        """Sign out. Raises `NotSupported` if the agent does not support signing out."""
         await self._connection.logout()
 
     async def opens_session(self) -> bool:

@@ -25,7 +25,7 @@ def has_terminal() -> bool:
 
 
 def method_named(wanted: str, methods: Sequence[AuthMethod], title: str) -> AuthMethod:
-    """Return the method with this id, or else with this name. Raises `UserError` if there is none."""
+    """Return the method with `wanted` as its id, or else as its name. Raises `UserError` if none matches."""
     found = [method for method in methods if method.id == wanted]
     found += [method for method in methods if method.name == wanted]
     if found:
@@ -46,12 +46,12 @@ class SignInDialogue:
     def agent_stderr(self, block: bytes) -> None:
         """Print a block of the agent's stderr.
 
-        An unfinished line is printed at once, because it may be a question.
+        An unfinished line is printed at once, because it can be a question.
         """
         self._print_agent(self._decoder.decode(block), is_stderr=True)
 
     def agent_text(self, text: str) -> None:
-        """Print text from the agent. It continues the agent's last line if that line is unfinished."""
+        """Print text from the agent. The text continues the agent's last line if that line is unfinished."""
         self._print_agent(text, is_stderr=False)
 
     def _print_agent(self, text: str, *, is_stderr: bool) -> None:
@@ -88,9 +88,10 @@ class SignInDialogue:
                 return methods[int(answer) - 1]
 
     async def may_run(self, method: AuthMethod, cwd: str) -> bool:
-        """Show the complete command that the agent suggests, and ask whether to run it.
+        """Show the complete command that the agent suggests, and ask whether to run the command.
 
-        Return False if the agent should sign in by itself. Raises `UserError` if the user wants neither.
+        Return True to run the command, False if the agent should sign in by itself. Raises `UserError` if the
+        user wants neither.
         """
         assert method.suggested is not None
         suggested = method.suggested

@@ -1,4 +1,4 @@
-"""The definition of an MCP server, with variables expanded and the path of its program found."""
+"""The definition of an MCP server, with variables expanded and the program's path found."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedServer:
-    """An MCP server with expanded values, which may be secrets."""
+    """An MCP server with expanded values, which can be secrets."""
 
     name: str
     transport: Transport
@@ -46,7 +46,7 @@ class ResolvedServer:
         return {"type": self.transport, "name": self.name, **address}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the server as a JSON object. It contains the secrets."""
+        """Return the server as a JSON object, including the secrets."""
         return asdict(self) | {"cwd": None if self.cwd is None else str(self.cwd)}
 
     @classmethod

@@ -37,7 +37,7 @@ NO_WEBSOCKET = "MCP has no WebSocket transport; use http or sse"
 
 @dataclass(slots=True)
 class Server:
-    """The definition of an MCP server. `resolve_server` expands its variables."""
+    """The definition of an MCP server, with variables that `resolve_server` expands."""
 
     name: str
     file: Path
@@ -190,7 +190,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
 def set_lines(server: Server, entry: Any, line_of: Callable[..., int | None]) -> None:
     """Fill `server.lines` with the line of each key in `entry`.
 
-    `line_of("env", "KEY")` returns the line of the key `KEY` in the table `env`; None if it is unknown.
+    `line_of("env", "KEY")` returns the line of the key `KEY` in the table `env`; None if the line is unknown.
     """
     for key, value in entry.items() if isinstance(entry, dict) else ():
         paths = [(key,), *((key, name) for name in (value if isinstance(value, dict) else ()))]

@@ -67,7 +67,7 @@ def session_parameters(
     servers: Sequence[Server],
     is_signed_in: Callable[[str], bool],
 ) -> SessionParameters:
-    """Return the session parameters that the agent supports, and a warning about each of the others.
+    """Return the session parameters that the agent supports, with warnings about unsupported ones.
 
     `is_signed_in` returns whether the user has signed in at the MCP server with this URL.
     """

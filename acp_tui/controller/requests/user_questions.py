@@ -21,7 +21,7 @@ class RuleOffer:
     """The rules that "always" can save, and the agent and folder to which they apply.
 
     `ladders` maps a kind of option, such as `allow_always`, to one ladder for each rule that such an option
-    saves. A ladder lists the versions of the rule that the user can choose from, from exact to wide.
+    saves. A ladder lists the versions of one rule, from exact to wide. The user chooses a version.
     """
 
     agent: AgentIdentity
@@ -31,7 +31,7 @@ class RuleOffer:
 
 @dataclass(slots=True)
 class Question:
-    """A permission request from the agent, or acp-tui's own question before it does something for the agent.
+    """A permission request from the agent, or a question that acp-tui asks before it acts for the agent.
 
     `kind` is "tool" for calls to acp-tui's own MCP server, and "mcp" for calls to any other MCP server.
     """
@@ -55,7 +55,7 @@ class Question:
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
 
     def ladders(self, kind: str) -> list[tuple[Rule, ...]]:
-        """Return the ladders of an option of this kind, one for each rule that it saves; see `RuleOffer`."""
+        """Return one ladder for each rule that an option of this kind saves; see `RuleOffer`."""
         return self.offer.ladders.get(kind, []) if self.offer is not None else []
 
 

@@ -54,8 +54,8 @@ async def ask_client(
 ) -> PermissionOption:
     """Ask the client and return the option that was chosen.
 
-    Raises `EndTurn` if the client answers `cancelled`: this means that the turn was cancelled. Also raises
-    `EndTurn` if the client chooses an option that was not offered.
+    Raises `EndTurn` if the client answers `cancelled`, because the turn was cancelled. Also raises `EndTurn`
+    if the client chooses an option that was not offered.
     """
     answer = await turn.client.request_permission(turn.session_id, call, list(options))
     if not isinstance(answer.outcome, AllowedOutcome):

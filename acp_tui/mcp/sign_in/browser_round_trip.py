@@ -113,7 +113,7 @@ class BrowserRoundTrip:
                 self._interaction.report(str(problem))
 
     def _checked(self, text: str, issuer_required: bool) -> RedirectAnswer:
-        """Return the answer in a pasted text. Raises `ValueError` with a sentence if there is none."""
+        """Return the answer in a pasted text. Raises `ValueError` with a sentence if the text is unusable."""
         answer = answer_of_pasted_text(text)
         if answer is None:
             raise ValueError(

@@ -2,8 +2,8 @@
 
 The SDK's own provider signs in again where renewing the token is enough, and sends each request only after
 the previous one has been answered. It stores neither the expiry time of a token nor the address for renewing
-it. `SignInProvider` sends requests with the stored token, renews the token under the lock of the token store,
-and runs the SDK's flow only if the server still refuses the request.
+the token. `SignInProvider` sends requests with the stored token, renews the token under the lock of the
+token store, and runs the SDK's flow only if the server still refuses the request.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ It is short because a renewal holds the lock of the token store, for which other
 
 
 class SignInProvider(OAuthClientProvider):
-    """Authentication that adds a token to each request to one server, and renews it or signs in if necessary.
+    """Adds a token to each request to one server. If necessary, renews the token or signs in.
 
-    Requests that `httpx2` sends with it may raise `SignInError`.
+    Requests that `httpx2` sends with this authentication can raise `SignInError`.
     """
 
     def __init__(
@@ -192,9 +192,9 @@ class SignInProvider(OAuthClientProvider):
                 self._round_trip = None
 
     def _listen(self, interaction: SignInInteraction) -> BrowserRoundTrip:
-        """Listen on the configured port; if none is configured, on the registered one or else any free one.
+        """Listen on the configured port; if none is configured, on the registered port or else any free port.
 
-        Raises `SignInError` if it cannot listen on the configured port.
+        Raises `SignInError` if the configured port cannot be used.
         """
         if port := self._settings.redirect_port:
             try:
@@ -224,7 +224,7 @@ class SignInProvider(OAuthClientProvider):
 
     @contextmanager
     def _limit_suspended(self) -> Iterator[None]:
-        """Suspend `limit` in the `with` block. Afterwards, continue it with the time that remained."""
+        """Suspend `limit` in the `with` block. Afterwards, `limit` continues with the time that remained."""
         limit, now = self.limit, asyncio.get_running_loop().time
         rest = None
         if limit is not None and (end := limit.when()) is not None:
@@ -237,7 +237,7 @@ class SignInProvider(OAuthClientProvider):
                 limit.reschedule(now() + rest)
 
     async def _perform_authorization(self) -> httpx2.Request:
-        """Let the user sign in if the grant requires it, and return the request for a token."""
+        """Let the user sign in if the grant needs a user, and return the request for a token."""
         settings, context = self._settings, self.context
         if settings.scope:
             wanted = context.client_metadata.scope if self._more_scope else None
@@ -378,7 +378,7 @@ class SignInProvider(OAuthClientProvider):
     def _must_renew(self, rejected: str | None) -> bool:
         """Return whether a new access token is needed and can be requested without the user.
 
-        `rejected` is the token that the server has refused; None if it has not refused one.
+        `rejected` is the token that the server has refused; None if no token was refused.
         """
         tokens = self.context.current_tokens
         if tokens is None or not self.context.can_refresh_token():

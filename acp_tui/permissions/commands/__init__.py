@@ -1,1 +1,1 @@
-"""Parses command lines: which commands they run, which files they name, and what a rule may match."""
+"""Parses command lines: which commands they run, which files they name, and what a rule can match."""

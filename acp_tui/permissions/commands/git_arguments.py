@@ -28,7 +28,7 @@ _RISKY_OPTIONS = {
 
 
 def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each risky argument of a git command, and why it is a risk."""
+    """Yield the position of each risky argument of a git command, and the reason for the risk."""
     if words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return
     for position, word in enumerate(words[1:], 1):

@@ -1,6 +1,6 @@
 """Finds the sensitive files that a command names, even by a glob, in a variable, or within inline code.
 
-This is not a sandbox: it misses files that a command finds by itself, or whose names it computes.
+The module is not a sandbox: it misses files that a command finds by itself, and files with computed names.
 """
 
 from __future__ import annotations

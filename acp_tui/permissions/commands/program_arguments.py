@@ -58,7 +58,7 @@ Not matched, among others: commands that access files (`r`, `w`) or run programs
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the index in `words` of each risky argument, and the reason why it is a risk."""
+    """Yield the index in `words` of each risky argument, and the reason for the risk."""
     program = words[0].rpartition("/")[2].lower()
     if program in {"sed", "gsed"}:
         yield from _risks_of_sed(words)

@@ -95,7 +95,7 @@ def _option(program: str, word: str) -> str | None:
 
 
 def _is_one_of(name: str, known: Sequence[str], shortest: int = _SHORTEST_ABBREVIATION) -> bool:
-    """Return True if `name` is a `known` option, an abbreviation of one, or one with a suffix like `-file`.
+    """Return True if `name` is a `known` option, possibly abbreviated or with a suffix like `-file`.
 
     GNU `getopt` accepts abbreviations. Those with fewer characters than `shortest` are ignored.
     """

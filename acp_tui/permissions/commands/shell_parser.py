@@ -192,7 +192,7 @@ class _Parser:
             self.add_wrapped(part, layer)
 
     def add_wrapped(self, part: Part, layer: int) -> None:
-        """Add the commands that `part` wraps, such as those after `sudo`, `env`, `sh -c` or `find -exec`."""
+        """Add the commands that `part` wraps, as `sudo`, `env`, `sh -c`, `find -exec` and the like do."""
         if len(part.words) > MAX_WRAPPER_WORDS:
             self.report(TOO_LONG)
             return

@@ -197,7 +197,7 @@ def _script(words: Words) -> Wrapped | None:
 def _script_of_shell(words: Words) -> Wrapped | None:
     """Return the script after a shell's option `-c`; None if the shell runs a file instead.
 
-    Raises `UnclearError` if the shell runs its standard input, or a file whose name is not known.
+    Raises `UnclearError` if the shell runs its standard input, or a file whose name is not literal.
     """
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
@@ -251,8 +251,8 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
 def _hides(name: str, wrapper: _Wrapper, option: str) -> bool:
     """Return True if the option makes it unclear which command is run.
 
-    This is the case if its value is a command. It is also the case for an unknown long option, because the
-    next word may be its value or the command.
+    The value of an opaque option is a command. After an unknown long option without `=`, the next word can be
+    either the value of the option or the command.
     """
     if option.startswith("--"):
         known = "=" in option or option in wrapper.long_valued | _VALUELESS

@@ -1,4 +1,4 @@
-"""Reads token counts and quotas. Most agents do not use the protocol's fields for them."""
+"""Reads token counts and quotas, for which most agents do not use the protocol's fields."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _quota(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_quota(update: dict[str, Any]) -> Quota | None:
-    """Return the usage limit that Claude Code reports in a `usage_update`; None if it reports none."""
+    """Return the usage limit that Claude Code reports in a `usage_update`; None if there is no limit."""
     source = values.obj(values.obj(update.get("_meta")).get(_CLAUDE_QUOTA))
     if not source:
         return None

@@ -49,7 +49,7 @@ class EventRule(NamedTuple):
 
 
 def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change]]) -> Handler:
-    """Return a handler that passes `reduce` to `handle`, which needs it for events of subagents."""
+    """Return a handler that passes `reduce` to `handle`. `handle` needs `reduce` for events of subagents."""
     return lambda session, event, at: handle(session, event, at, reduce)
 
 

@@ -33,10 +33,10 @@ def file_before_write(session: Session, event: ev.FileBeforeWrite, _at: float) -
 
 
 def file_served(session: Session, event: ev.FileServed, at: float) -> list[Change]:
-    """Show that the agent has read or written a file, or that this failed.
+    """Show that the agent has read or written a file, or that the request failed.
 
     A request that the user, a rule or the policy rejected is not shown here, because `requests.decided` has
-    added a notice already.
+    added a notice already. An attempt to read a missing file is not shown, either.
     """
     before = session.reducer_state.before_write.pop(event.request_id, None)
     is_reported = event.request_id in session.reducer_state.rejected
@@ -110,7 +110,7 @@ def _add_call(
 
 
 def _calls_about(session: Session, path: str) -> Iterator[ToolCall]:
-    """Yield this turn's tool calls that mention the path: first the unfinished, then other recent ones."""
+    """Yield this turn's tool calls that mention a path: first unfinished calls, then other recent calls."""
     wanted = _absolute(session, path)
     seen: set[int] = set()
     recent = islice(reversed(session.entries), MAX_RECENT_ENTRIES)

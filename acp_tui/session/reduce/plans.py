@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
-    """Replace the current plan. Update its entry if it was added in this turn; otherwise add a new entry."""
+    """Replace the current plan. If its entry was added in this turn, update the entry; otherwise add one."""
     if event.removed or not (event.items or event.markdown or event.uri):
         return _clear_plan(session, event)
     plans = session.reducer_state.plans

@@ -1,4 +1,4 @@
-"""The output of a terminal as it was written, shortened in the middle."""
+"""Terminal output as it was written, shortened in the middle."""
 
 from __future__ import annotations
 

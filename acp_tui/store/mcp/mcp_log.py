@@ -25,7 +25,7 @@ RecordKind = Literal["connected", "ended", "failed", "stderr", "stdout", "log", 
 
 
 class McpLog:
-    """The log of one server. Several processes may write to it."""
+    """The log of one server. Several processes can write to the same log."""
 
     def __init__(self, state_dir: Path, name: str, *, clock: Callable[[], float] = time.time) -> None:
         self.path = state_dir / "mcp-logs" / f"{_file_name(name)}.jsonl"

@@ -1,4 +1,4 @@
-"""Draws images, files, links and other content: a line that describes the content, then any text in it."""
+"""Draws images, files, links and other content: a line that describes the content, then any text."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _path(uri: str) -> str:
 
 
 def _size(content: Content) -> int | None:
-    """Return the size in bytes that the agent declared, or else the size of the data; None if unknown."""
+    """Return the size declared by the agent, or else of the data or text, in bytes; None if unknown."""
     if content.size is not None:
         return content.size
     if content.data is not None:

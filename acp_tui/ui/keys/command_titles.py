@@ -263,5 +263,5 @@ SINGLE_KEY_TITLES: Mapping[str, str] = {
 
 
 def title_of(key: Key) -> str:
-    """Return the help text of a key, or a title of its own if that text describes several keys."""
+    """Return the help text of a key, or the key's own title if several keys share the help text."""
     return SINGLE_KEY_TITLES.get(key.id) or key.help

@@ -28,10 +28,10 @@ MAX_WAIT_SECONDS = 1.0
 
 
 class KeySequencer:
-    """Keeps input in order around keys of the app that can change the screen, such as Alt+1.
+    """Keeps input in order around app keys that can change the screen, such as Alt+1.
 
     Such a key waits until earlier input has been handled. Later input waits until the new screen is ready.
-    Without this class, a key of the app would act at once, while characters still wait in the message queue
+    Without this class, such a key would act at once, while characters still wait in the message queue
     of a widget, and keys that arrive together would act on the wrong tab.
 
     Keys pressed before the first screen is mounted are held back until then.
@@ -133,7 +133,7 @@ class KeySequencer:
         self._target = None
 
     async def _wait_for_screen(self, changing: Widget) -> None:
-        """Wait until `changing` has handled its input; then wait until the screen in front is mounted."""
+        """Wait until `changing` has handled its input; then wait until the screen in front is ready."""
         await self._handled(changing)
         while True:
             screen = self._app.screen
@@ -142,7 +142,7 @@ class KeySequencer:
                 return
 
     async def _handled(self, widget: Widget) -> None:
-        """Wait until a widget has handled its keys, and its parents have handled those that it passes on."""
+        """Wait until a widget and its parents have handled the widget's keys."""
         for node in [*(node for node in widget.ancestors_with_self if node is not self._app), self._app]:
             handled = asyncio.Event()
             if node.call_later(handled.set):

@@ -37,7 +37,7 @@ def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans
 
 
 def language_label(info: str, palette: Palette, width: int) -> list[Spans]:
-    """Return the line above the code, which shows the fence's info string; [] if that is empty."""
+    """Return a line with the fence's info string, to show above the code; [] if the string is empty."""
     info = visible_line(info).strip()
     if not info:
         return []

@@ -55,7 +55,7 @@ def expand_indent(line: str) -> str:
 
 
 def split_line_end(line: str) -> tuple[str, str]:
-    """Split a line of a paragraph into its text and its end: "\\n" for a hard break, otherwise a space."""
+    """Split a line of a paragraph into text and line end: "\\n" for a hard break, otherwise a space."""
     text = line.rstrip(" ")
     if len(line) - len(text) >= 2:
         return text, "\n"
@@ -64,7 +64,7 @@ def split_line_end(line: str) -> tuple[str, str]:
 
 
 def split_quote_marks(content: str) -> tuple[str, str]:
-    """Split a line of a quote into its `>` marks and its text."""
+    """Split a line of a quote into the `>` marks and the text."""
     match = _QUOTE_MARKS.match(content)
     assert match is not None
     return match[0], content[match.end() :]

@@ -31,7 +31,7 @@ def parser() -> MarkdownIt:
 
 
 def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
-    """Accept every URL. `inline.link_style` decides which become links in the terminal."""
+    """Accept every URL. `inline.link_style` decides which URLs become links in the terminal."""
     return True
 
 

@@ -21,11 +21,11 @@ _AGENT_ALONE = {
 
 
 def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
-    """Return the option's words and a note, which may be empty. Both may contain text from the agent.
+    """Return the option's words, and a note or "". The words and the note can contain text from the agent.
 
     For "always", acp-tui usually saves a rule and answers the agent with "once". The agent's words for
     "always" would then be wrong, so the rule is shown instead. Otherwise the agent's words are shown, and the
-    note of an "always" option says what it does.
+    note of an "always" option says what the option does.
     """
     verb, rule = _VERBS.get(option.kind), _rules_in_words(question, option.kind)
     if verb is None:

@@ -75,13 +75,13 @@ class AttachingPrompt(Vertical):
         return self._attachments.in_text(text)
 
     def restore_attachments(self, text: str, blocks: Iterable[Mapping[str, Any]]) -> str:
-        """Restore the attachments of an earlier prompt from its blocks; return the text with their tokens."""
+        """Restore the attachments of an earlier prompt from its blocks; return the text with valid tokens."""
         return self._attachments.restore(text, blocks)
 
     # ------------------------------------------------------------------------- command output
 
     def offer_output(self, command: str, output: Callable[[], str]) -> None:
-        """Offer the output of a command that has ended; a key attaches it."""
+        """Offer a finished command's output; a key attaches the output."""
         self._offered = (command, output)
         self.screen.refresh_bindings()
 

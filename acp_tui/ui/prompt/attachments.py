@@ -1,4 +1,4 @@
-"""Tokens in the text of the prompt that stand for attachments: files, images, outputs, conversations."""
+"""Tokens for attachments (files, images, outputs, conversations) in the text of the prompt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ANY_REFERENCE = (
 
 
 class Attachments:
-    """Creates the tokens that stand for attachments, and finds them in a text.
+    """Creates the tokens that stand for attachments, and finds the tokens in a text.
 
     Images and outputs are kept until the app ends, because the user may edit an earlier prompt again.
     """
@@ -70,7 +70,7 @@ class Attachments:
         self._existing.clear()
 
     def exists(self, path: str) -> bool:
-        """Return True if a file, a folder or a resource exists. Cached: this is called at every key press.
+        """Return True if a file, a folder or a resource exists. Cached: called at every key press.
 
         Also True for a file that was chosen from the menu and then deleted: sending reports the problem.
         """
@@ -89,7 +89,7 @@ class Attachments:
     # ------------------------------------------------------------------------- creating tokens
 
     def add_mention(self, path: str, lines: str = "") -> str:
-        """Return the mention of a chosen file. The editor treats it as one character."""
+        """Return the mention of a chosen file. The editor treats the mention as one character."""
         path = f"./{path}" if path.startswith("~") else path  # a file name, not a home directory
         token = format_mention(path, lines)
         self._picked[token] = path
@@ -124,7 +124,7 @@ class Attachments:
         return re.sub("|".join(map(re.escape, new_tokens)), lambda found: new_tokens[found[0]], text)
 
     def missing_tokens(self, text: str) -> list[str]:
-        """Return the tokens in a text whose attachments are not stored any more."""
+        """Find the tokens in a text; return those whose attachments are not stored any more."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
     def _with_new_token(self, attachment: KeptAttachment) -> str:
@@ -201,7 +201,7 @@ class Attachments:
         return found
 
     def tokens(self, line: str) -> list[Token]:
-        """Return the tokens in a line that the editor treats as one character: all but typed mentions."""
+        """Return a line's tokens, except typed mentions: the editor treats each token as one character."""
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]

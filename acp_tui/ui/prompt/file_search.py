@@ -1,7 +1,7 @@
 """Finds the files that match the typed text, best first, in small steps so that typing is never delayed.
 
 All files are searched once per kind of match, best kind first. Worse kinds are tried only if there are
-too few matches. Each step checks `PATHS_PER_STEP` paths, which takes about a millisecond.
+too few matches. Each step checks `PATHS_PER_STEP` paths in about a millisecond.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FileIndex(Protocol):
 
 
 class FileSearch:
-    """A search among files. `before` is the previous search, whose matches may be narrowed down."""
+    """A search among files. `before` is the previous search, whose matches can be narrowed down."""
 
     def __init__(self, files: FileIndex, wanted: str, before: FileSearch | None = None) -> None:
         self.files = files
@@ -52,7 +52,7 @@ class FileSearch:
         self._steps = self._search()
 
     def _covers(self, later: FileSearch) -> bool:
-        """Return True if this search has found all files that the later one can match."""
+        """Return True if this search has found all files that the later search can match."""
         return (
             self._found_all
             and self.files is later.files
@@ -111,10 +111,10 @@ class FileSearch:
 
 
 def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int]]:
-    """Yield each pass, best kind of match first: its filter, and the number of matches after which it ends.
+    """Yield the filter of each pass, and the number of matches after which the pass ends.
 
-    If the typed text contains a slash, the first pass compares it with the start of the path, otherwise with
-    the start of the base name.
+    The best kind of match comes first. If the typed text contains a slash, the first pass compares the text
+    with the start of the path, otherwise with the start of the base name.
     """
     if not wanted:
         folded = {path.lower() for path in changed}

@@ -34,12 +34,12 @@ class EntryChanged(Message):
 
 
 def _line(text: str) -> str:
-    """Make a text safe to display on one line. Cut a long text first, which limits the time this takes."""
+    """Make a text safe to display on one line. To save time, cut a long text first."""
     return shorten(reveal_line(text[: 2 * MAX_TITLE_WIDTH]), MAX_TITLE_WIDTH)
 
 
 class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
-    """All choices of a field, with a mark at each chosen one."""
+    """All choices of a field. The chosen ones are marked."""
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 

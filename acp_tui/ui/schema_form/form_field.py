@@ -32,7 +32,7 @@ MIN_MULTILINE_LENGTH = 100
 
 
 class FormField(Vertical):
-    """A form field. `FieldsPage` checks its value when the user changes it, and before the form is sent."""
+    """A form field. `FieldsPage` checks the value when the user changes it, and before the form is sent."""
 
     DEFAULT_CSS = """
     FormField { height: auto; }

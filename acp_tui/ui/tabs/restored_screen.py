@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class RestoredScreen(BaseScreen):
-    """A placeholder for the screen of a conversation, whose agent is started when the tab is first shown."""
+    """A placeholder for the screen of a conversation. The agent is started when the tab is first shown."""
 
     is_placeholder = True
 
@@ -29,7 +29,7 @@ class RestoredScreen(BaseScreen):
         self.tab_state = TabState(agent, title, session=saved.session)
 
     def on_mount(self) -> None:
-        """Replace this screen with that of the conversation."""
+        """Replace this screen with the screen of the conversation."""
         screen = self._make(self.palette)
         screen.tab_state = self.tab_state
         self.post_message(self.SwitchRequested(self, screen))

@@ -22,9 +22,9 @@ IMAGE_TYPES = ("image/png", "image/jpeg", "image/webp", "image/gif")
 def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]] | None:
     """Return a command that lists the types of the clipboard's content, and a command that reads an image.
 
-    The caller appends the image's type to the second command. If the first command is empty, the second one
-    reads PNG images only and takes no type. Returns None if no program is installed, and over SSH, where
-    programs would read the clipboard of the remote machine, not the user's.
+    The caller appends the image's type to the second command. If the first command is empty, the second
+    command reads PNG images only and takes no type. Returns None if no program is installed. Also returns
+    None over SSH, where programs would read the clipboard of the remote machine, not the user's.
     """
     if _remote(environ):
         return None
@@ -67,7 +67,7 @@ async def clipboard_text() -> str:
 
 
 async def clipboard_picture() -> tuple[bytes, str] | None:
-    """Return the image in the clipboard and its MIME type; None if there is none."""
+    """Return the image in the clipboard and its MIME type; None if no image can be read."""
     programs = clipboard_programs(os.environ)
     if programs is None:
         return None
@@ -84,7 +84,7 @@ async def clipboard_picture() -> tuple[bytes, str] | None:
 
 
 async def _output(command: Sequence[str]) -> bytes:
-    """Return the output of a program; empty if it fails or takes too long."""
+    """Return the output of a program; empty if the program fails or takes too long."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,

@@ -1,8 +1,8 @@
 """The vertical layout of a transcript: the entries' bodies and heights, and what is at a given row.
 
 Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
-come near. To *settle* lines is to measure their exact heights. Settling can move lines, so methods that settle
-a screen return the row at which the screen begins afterwards.
+come near. To *settle* lines is to measure their exact heights. Settling can move lines, so methods that
+settle a screen return the row at which the screen begins afterwards.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class EntryLayout:
         return None if entry_id is None else self._indexes.get(entry_id)
 
     def index_of_host(self, entry: Entry) -> int | None:
-        """Return the index of the entry inside which `entry` is shown; None if `entry` is shown on its own."""
+        """Return the index of the entry in which `entry` is shown; None if `entry` is shown on its own."""
         host = kind_of(entry).shown_in(entry, self.session)
         return self.index_of(host.id) if host is not None else None
 
@@ -175,7 +175,7 @@ class EntryLayout:
         return block.body
 
     def settle_lines(self, index: int, first: int, last: int) -> None:
-        """Draw some lines of an entry, and measure the entry. Only bodies that draw on demand need the call."""
+        """Draw some lines of an entry, and measure the entry. Needed only if the body draws on demand."""
         body, gap = self.settle(index), self.blocks[index].gap
         settle = getattr(body, "settle", None)
         if settle is not None:

@@ -27,8 +27,8 @@ class ReadMarker:
     def lines_since(self, layout: EntryLayout) -> int:
         """Return the number of lines added after the marker.
 
-        Counts the lines of new entries, and the lines added to the last entry before the marker. That entry
-        is not counted if only its height has changed, because it was unfolded or the terminal was resized.
+        Counts the lines of new entries, and the lines added to the entry at the marker. If only the height
+        of the entry at the marker has changed, by unfolding or resizing, the entry is not counted.
         """
         if len(layout) < self.entries:
             return 0

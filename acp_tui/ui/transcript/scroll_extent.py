@@ -16,7 +16,8 @@ class ScrollExtent:
     """Updates the scrollable height of a view.
 
     Assigning Textual's `virtual_size` instead would lay out the whole screen again in every frame. Painting
-    the scrollbar takes longer than painting a page of text, so it is painted only if its thumb has changed.
+    the scrollbar takes longer than painting a page of text, so the scrollbar is painted only if its thumb has
+    changed.
     """
 
     def __init__(self, view: ScrollView) -> None:

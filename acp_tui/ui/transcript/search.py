@@ -16,7 +16,7 @@ _MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
 
 
 class TranscriptSearch:
-    """Finds a text in the entries. Searches their texts, not the drawn lines: drawing all entries is slow."""
+    """Finds a needle in the entries' texts, not in the drawn lines: drawing all entries is slow."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view

@@ -134,7 +134,7 @@ class SelectList(ScrollView):
         return self._heights[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines of all rows. Must change nothing: Textual calls it during the layout."""
+        """Return the number of lines of all rows. Called during the layout: must change nothing."""
         return self.height_at(width)
 
     def on_resize(self) -> None:

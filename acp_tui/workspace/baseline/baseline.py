@@ -144,7 +144,7 @@ class Baseline:
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Delete the copies that were made for checkpoints, except those that `checkpoints` need."""
+        """Delete the copies that were made for checkpoints, except the copies that `checkpoints` need."""
         await asyncio.to_thread(self._keep_only, list(checkpoints))
 
     async def revert(self, path: Path) -> None:
@@ -224,7 +224,7 @@ class Baseline:
         return next((snapshot for snapshot in self._snapshots if snapshot.covers(path)), None)
 
     def _original(self, path: Path) -> FileState | None:
-        """Return the original state of a path; None if it is unknown."""
+        """Return the original state of a path; None if the state is unknown."""
         snapshot = self._snapshot_of(path)
         original = snapshot.original(path) if snapshot else None
         if original is None and path in self._announced:

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The states of the files that differed from the baseline at one moment; all others were unchanged."""
+    """The states of the files that differed from the baseline at one moment. Other files were unchanged."""
 
     files: Mapping[Path, FileState]
     signatures: Mapping[Path, tuple[int, ...] | None]  # of the files at that moment
 
 
 class CheckpointCopies:
-    """Stores the contents of checkpoints, and deletes them when no checkpoint needs them. All calls block."""
+    """Stores the contents of checkpoints, and deletes contents that no checkpoint needs. All calls block."""
 
     def __init__(self, git: PrivateGit, max_file_size: int) -> None:
         self._git = git
@@ -35,7 +35,7 @@ class CheckpointCopies:
 
     @property
     def size(self) -> int:
-        """The size of all contents that only checkpoints need, in bytes."""
+        """The size, in bytes, of all contents that only checkpoints need."""
         return sum(self._sizes.values())
 
     def copy(self, paths: Iterable[Path]) -> Checkpoint:

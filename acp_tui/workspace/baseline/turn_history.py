@@ -24,7 +24,7 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """The maximum number of turns to keep, and the maximum total size of files copied for them, in bytes."""
+    """The maximum number of turns to keep, and the maximum total size of the copied files, in bytes."""
 
     turns: int = 100
     size: int = 200_000_000
@@ -96,7 +96,7 @@ class TurnHistory:
         return self._dropped
 
     async def begin_turn(self, number: int) -> None:
-        """Take a checkpoint before a turn's prompt is sent. If this fails, `turns` does not list the turn."""
+        """Take a checkpoint before a turn's prompt is sent. On failure, `turns` does not list the turn."""
         async with self._lock:
             await self.settled()
             self._turns = [turn for turn in self._turns if turn.number != number]  # its prompt was not sent
@@ -107,7 +107,7 @@ class TurnHistory:
             await self._apply_limits()
 
     def end_turn(self) -> None:
-        """Start taking the checkpoint after a turn. Return at once; `settled` waits for it."""
+        """Start to take the checkpoint after a turn. Return at once; `settled` waits for the checkpoint."""
         if self._turns and self._turns[-1].after is None:
             self._ending = asyncio.create_task(self._end(self._turns[-1]))
 
@@ -312,7 +312,7 @@ def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:
 
 
 def _obstacle(now: FileState, then: FileState) -> str | None:
-    """Return why a file cannot be restored, or why this could not be undone; None if both can be done."""
+    """Return why a file cannot be restored, or why restoring the file could not be undone; None otherwise."""
     if now.revert_obstacle is not None and then.revert_obstacle is None:
         why = f"its current content could not be copied: {now.revert_obstacle}"
         return f"restoring it could not be undone, because {why}"

@@ -22,7 +22,7 @@ _MAX_DEPTH = 64
 def is_git_directory(folder: Path) -> bool:
     """Return True if git would take this folder for a repository: the folder has `HEAD`, objects and refs.
 
-    Instead of objects and refs, the folder can have a file `commondir`, which says where these two are.
+    Instead of objects and refs, the folder can have a file `commondir` that says where objects and refs are.
     """
     if not os.path.lexists(folder / "HEAD"):
         return False

@@ -2,7 +2,7 @@
 
 Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
 system or the work tree defines them: the work tree is not trusted, and files must be restored byte for byte.
-File contents are passed as bytes to `git fast-import`, which stores a large number of them as one pack.
+File contents are passed as bytes to `git fast-import`, which stores a large number of contents as one pack.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 
 class GitError(Exception):
-    """A git command failed. The message is the last line of its error output, or another reason."""
+    """A git command failed. The message is the last line of the command's error output, or another reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class GitWorkTree:
 
 
 class PrivateGit:
-    """Runs git on a bare repository in `directory` that nothing else uses. All calls block.
+    """Runs git on a bare repository in `directory`. Nothing else uses the repository. All calls block.
 
     `reaper` ends git processes that are still running when acp-tui exits or is killed.
     """
@@ -84,9 +84,9 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def nested(self, name: str) -> PrivateGit:
-        """Return a `PrivateGit` for the subfolder `name` of `directory`. The caller must call its `create`.
+        """Return a `PrivateGit` for the subfolder `name` of `directory`. The caller must call `create`.
 
-        The two share a reaper, and `stop` of either ends the commands of both.
+        The two objects share a reaper, and `stop` of either object ends the commands of both objects.
         """
         other = PrivateGit(self.directory / name, self._reaper, seconds=self._seconds)
         other._stopped, other._running = self._stopped, self._running
@@ -107,7 +107,7 @@ class PrivateGit:
         write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
 
     def stop(self) -> None:
-        """End all running commands and refuse new ones. May be called from another thread."""
+        """End all running commands and refuse new ones. Can be called from another thread."""
         self._stopped.set()
         for process in list(self._running):
             process.kill()
@@ -165,12 +165,12 @@ class PrivateGit:
                 raise self._failure(process, errors)
 
     def tidy(self) -> None:
-        """Delete the pack files that killed commands left unfinished, because they may be large."""
+        """Delete the pack files that killed commands left unfinished, because such files can be large."""
         for unfinished in self.directory.glob("objects/pack/tmp_*"):
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """Return the stored content with this name. Raises `GitError` if it is missing or damaged."""
+        """Return the stored content with this name. Raises `GitError` if none is intact."""
         data = self.run("cat-file", "blob", name)
         if blob_name(data) != name:  # it may come from the user's repository
             raise GitError("the stored copy is damaged")

@@ -1,4 +1,4 @@
-"""The user's git repository, read without running git, so that none of its hooks or settings take effect."""
+"""The user's git repository. Git is not run, so the repository's hooks and settings have no effect."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def branch_name(folder: Path) -> str | None:
 def _git_dir(top: Path) -> Path | None:
     """Return the git directory of a folder; None if there is none.
 
-    It is `.git` or, for a submodule or a linked worktree, the directory that a file `.git` points to.
+    The git directory is `.git`. In a submodule or a linked worktree, it is the directory that the file `.git`
+    points to.
     """
     git_dir = top / ".git"
     if pointer := _read_line(git_dir):

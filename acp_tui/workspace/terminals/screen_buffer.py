@@ -146,7 +146,7 @@ class ScreenBuffer:
         self.column += width
 
     def _tab(self) -> None:
-        """Move to the next tab stop. Beyond the text of the row, store a tab, so that users can copy the tab."""
+        """Move to the next tab stop. Beyond the row's text, store a tab, so that users can copy the tab."""
         if self.column >= self.width and self.autowrap:
             self._wrap()
         row = self.rows[self.line]

@@ -33,7 +33,7 @@ class CommonServer:
 
     @property
     def usage(self) -> str:
-        """The arguments for `acp-tui mcp add`: the server's name, then its own arguments, such as `DIR…`."""
+        """What follows `acp-tui mcp add`: the server's name, then the server's arguments, such as `DIR…`."""
         return f"{self.name} {self.arguments}".rstrip()
 
     def entry(self, arguments: Sequence[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The transcripts of subagents: applies their events, and reports the changes to the conversation."""
+"""Applies a subagent's events to its transcript, and returns the changes as changes of the conversation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _REQUEST_EVENTS = (
 
 
 def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: Apply) -> list[Change]:
-    """Apply an event to the session of a subagent, unless its transcript is too long already."""
+    """Apply an event to the session of a subagent.
+
+    If the transcript is or becomes too long, only events about requests are applied.
+    """
     if not _is_about_request(event):
         notice = add_size(entry, limits.EVENT_SIZE + limits.text_size(event), at)
         if entry.is_truncated:
@@ -43,7 +46,7 @@ def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: 
 
 
 def add_size(entry: Subagent, size: int, at: float) -> list[Change]:
-    """Count what is to be added to a transcript. If it becomes too long, truncate it with a notice."""
+    """Count an addition to a transcript. If the transcript becomes too long, truncate it with a notice."""
     entry.size += size
     if entry.is_truncated or entry.size <= limits.MAX_SIZE:
         return []
@@ -53,7 +56,7 @@ def add_size(entry: Subagent, size: int, at: float) -> list[Change]:
 
 
 def _is_about_request(event: ev.Event) -> bool:
-    """Return True for events about requests to the user. They are applied even to a truncated transcript."""
+    """Return True for events about requests to the user: events that even a truncated transcript gets."""
     if type(event) is ev.ToolCallChanged:
         return event.asked
     return isinstance(event, _REQUEST_EVENTS)
@@ -71,7 +74,7 @@ def count_added(entry: Subagent, changes: list[Change]) -> list[Change]:
 def lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
     """Return the changes of a subagent's session as changes of `root`.
 
-    The `Subagent` entries of this subagent and of those that it is nested in are reported as updated, too.
+    The `Subagent` entries of this subagent and of its ancestors are also reported as updated.
     """
     owner: Subagent | None = entry
     while owner is not None:

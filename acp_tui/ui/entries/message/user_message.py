@@ -1,6 +1,6 @@
 """Draws a prompt of the user as plain text.
 
-Also has functions that return its text and attachments, so that the user can send the prompt again.
+Also has functions that return a prompt's text and attachments, so that the user can send the prompt again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The full output of a terminal, for the screen that shows a single entry. The output grows as the command runs."""
+"""The full, growing output of a terminal, for the screen that shows a single entry."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parses the output of a terminal into styled lines as it arrives."""
+"""Parses terminal output into styled lines while the output arrives."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class OutputLines:
     def last(self, count: int) -> tuple[list[Line], int]:
         """Return the last `count` lines, and the number of lines before them.
 
-        This takes the same time for a long output as for a short one.
+        The time needed does not depend on the length of the output.
         """
         total = self._emulator.line_count
         start = max(0, total - count - 1)
@@ -88,7 +88,7 @@ class OutputLines:
         """Return what has changed since the last call.
 
         The number says how many of the lines returned so far, from the first, are still valid. The list has
-        all lines after these.
+        all lines after the valid ones.
         """
         emulator, final = self._emulator, self._final
         if emulator is not self._reported:

@@ -1,4 +1,4 @@
-"""The full-screen view of one transcript entry, updated while it grows."""
+"""The full-screen view of one transcript entry, updated while the entry grows."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def page_question(
 
 
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:
-    """Do what the user chose: open the page, copy its address, or neither. Return the asker's `FormAnswer`.
+    """Open the page, copy its address, or do neither, as the user chose. Return the answer for the asker.
 
     `index` is the position of the choice in `question.answers`; None if the dialog was closed.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class PaletteScreen(ChooseScreen):
-    """Lists commands with their keys, and runs the chosen one."""
+    """Lists commands with their keys, and runs the chosen command."""
 
     DEFAULT_CLASSES = "wide"
 

@@ -68,7 +68,7 @@ class LiveServers:
         return self._live.setdefault(known.key, LiveServer())
 
     def status(self, known: KnownServer) -> ServerStatus:
-        """Return the status to show, which is "disabled" if acp-tui may not connect to the server."""
+        """Return the status to show, which is "disabled" if acp-tui must not connect to the server."""
         return self.get(known).status if known.can_start else "disabled"
 
     # ------------------------------------------------------------------------- connecting
@@ -76,7 +76,7 @@ class LiveServers:
     def connect(self, known: KnownServer, dialogs: SignInDialogs | None = None) -> None:
         """Connect to a server, or reconnect, and list what the server offers.
 
-        With `dialogs`, the user can sign in if the server requires it.
+        With `dialogs`, the user can sign in if the server requires a sign-in.
         """
         live = self.get(known)
         live.status, live.note = "connecting", ""

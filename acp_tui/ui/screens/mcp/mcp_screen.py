@@ -44,7 +44,8 @@ class OfferList(PaneList, inherit_bindings=False):
 class McpScreen(Dialog[None]):
     """The servers on the left; on the right the facts about the chosen server, and what it offers.
 
-    The screen connects to a server only when the user tests it or signs in. Closing ends all connections.
+    The screen connects to a server only when the user tests the server or signs in. Closing the screen ends
+    all connections.
     """
 
     CSS = """
@@ -123,7 +124,7 @@ class McpScreen(Dialog[None]):
 
     @property
     def in_tab(self) -> bool:
-        """Whether the tab has the focus; otherwise the list of servers has it."""
+        """Whether the focus is in the tab, not in the list of servers."""
         return self.focused is self.offers
 
     @property
@@ -233,7 +234,7 @@ class McpScreen(Dialog[None]):
     # ------------------------------------------------------------------------- keys
 
     def action_open(self) -> None:
-        """Move the focus from the servers to the tab. If it is there already, use or show the chosen item."""
+        """Move the focus from the servers to the tab. In the tab, use or show the chosen item."""
         if self.in_tab:
             self.item_actions.open(self._item)
         else:
@@ -280,7 +281,7 @@ class McpScreen(Dialog[None]):
         self.item_actions.show_changes(self._item)
 
     def action_accept(self) -> None:
-        """Accept the chosen tool as it is now; with the focus on the servers, all tools of the server."""
+        """Accept the chosen tool as it is now or, if the focus is on the servers, all tools of the server."""
         self.run_worker(self.item_actions.accept(self._item), group="accept")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

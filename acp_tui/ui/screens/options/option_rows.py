@@ -89,7 +89,7 @@ def choice_of(option: ConfigOption, value: str | bool | None) -> Choice | None:
 
 
 def next_value(option: ConfigOption, value: str | bool | None, step: int) -> str | bool | None:
-    """Return the value that follows `value`, or precedes it if `step` is -1; None if there is no other."""
+    """Return the value after `value`, or before `value` if `step` is -1; None if there is no other value."""
     if option.kind == "boolean":
         return not value
     values = [choice.value for choice in option.choices]

@@ -36,15 +36,15 @@ MAX_ROWS = 20
 
 
 class OptionsFilter(InputLine):
-    """The filter. It leaves the space bar to the dialog, which binds it."""
+    """The filter. It leaves the space bar to the dialog, which binds this key."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return False for the space bar, because Textual removes bindings of keys that a widget consumes."""
+        """Return False for the space bar: if a widget consumes a key, Textual removes the key's bindings."""
         return character != " " and super().check_consume_key(key, character)
 
 
 class OptionsScreen(Dialog[None]):
-    """Lists the options with their values. It stays open while values are changed."""
+    """Lists the options with their values. The dialog stays open while values are changed."""
 
     CSS = """
     OptionsScreen { align: center middle; background: transparent; }

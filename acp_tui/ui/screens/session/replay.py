@@ -197,9 +197,9 @@ class ReplayScreen(SessionScreen):
             self.app.exit()
 
     def action_interrupt(self) -> None:
-        """Copy the selection, close the search or the panes, or quit if pressed twice.
+        """Copy the selection, close the search or the panes, or quit if the key is pressed twice.
 
-        Does only the first of these that applies.
+        Does only the first of these actions that applies.
         """
         if not (self.copy_selection() or self.close_find_or_overlay()):
             self.quit_if_repeated()

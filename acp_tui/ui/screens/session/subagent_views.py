@@ -1,4 +1,4 @@
-"""Opens the transcripts of subagents over the screen of the conversation, and updates them."""
+"""Opens and updates the transcripts of subagents, over the screen of the conversation."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 
 class SubagentViews:
-    """Opens the transcripts of subagents, updates them, and stops subagents. Implements `SubagentHost`."""
+    """Opens and updates the transcripts of subagents, and stops subagents. Implements `SubagentHost`."""
 
     def __init__(self, screen: BaseScreen, context: SessionContext, now: Callable[[], float]) -> None:
-        """`screen` and `context` belong to the conversation, `now` is its clock."""
+        """`screen` and `context` belong to the conversation; `now` is the conversation's clock."""
         self._screen = screen
         self._context = context
         self._open: list[SubagentScreen] = []

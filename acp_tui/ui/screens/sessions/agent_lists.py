@@ -31,7 +31,7 @@ class AgentLists:
 
         Args:
             screen: The screen that shows the lists.
-            folder: The folder in which an agent is started to ask it for its sessions.
+            folder: The folder in which to start an agent that is to list its sessions.
             on_change: Called when a list has arrived.
         """
         self._screen = screen
@@ -59,7 +59,7 @@ class AgentLists:
         return None
 
     async def ask_connected(self) -> None:
-        """Ask the agents of open conversations for their sessions, if they can list them. Show errors."""
+        """Ask each connected agent for its sessions, if the agent can list sessions. Show errors."""
         for launch in {one.launch.name: one.launch for one in self._conversations}.values():
             sessions = self.connected(launch.name)
             if sessions is not None and sessions.can_list:

@@ -1,4 +1,4 @@
-"""Types for opening a session: which one to open, and the function that makes its screen."""
+"""Types for opening a session: which session to open, and the function that makes the session's screen."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def method_choices(methods: Sequence[AuthMethod]) -> list[Choice]:
-    """Return a choice for each method. Its value is the method's index, because two ids can be equal."""
+    """Return a choice for each method, with the method's index as value, because two ids can be equal."""
     return [Choice(str(n), method.name, _description(method)) for n, method in enumerate(methods)]
 
 

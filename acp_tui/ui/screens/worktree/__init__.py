@@ -1,4 +1,4 @@
-"""Keeps, merges or discards the worktree of a conversation that is being closed.
+"""Keeps, merges or discards a conversation's worktree when the user closes the conversation.
 
-At run time, the only other screens that it imports are dialogs.
+At run time, the only other screens that this package imports are dialogs.
 """

@@ -44,9 +44,9 @@ class Continuation:
         self._line: ReadOnlyLine | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Yield the command "Continue in a new session" if that is possible.
+        """Yield the command "Continue in a new session" if the session can be continued now.
 
-        It is omitted while the read-only line has the focus: the line has a key for it.
+        The command is omitted while the read-only line has the focus: the line has a key for the command.
         """
         session, line = self._context.session, self._line
         is_offered = session.prompts and not session.working if line is None else not line.has_focus
@@ -98,9 +98,9 @@ class Continuation:
     def run(self) -> None:
         """Put a summary of this session into the prompt of a new session.
 
-        If the session is read-only, the new one opens on this screen. If the agent has forgotten the
-        conversation and no prompt was sent since, no new session is needed: the summary goes into the prompt
-        of this one.
+        If this session is read-only, the new session opens on this screen. If the agent has forgotten the
+        conversation and no prompt was sent since then, no new session is needed: the summary goes into the
+        prompt of this session.
         """
         if self._runner.opening:
             return  # the key was pressed twice

@@ -43,11 +43,11 @@ class NewSession(Protocol):
     """Creates the screen of a new session with the same agent in the same folder."""
 
     def __call__(self, palette: Palette, draft: PromptDraft | None) -> BaseScreen:
-        """Return the screen of the new session, with the draft, if any, in its prompt."""
+        """Return the screen of the new session, with the draft, if any, in the prompt."""
 
 
 def prompt_with_earlier_conversation(session: Session, number: int) -> PromptDraft:
-    """Return prompt `number`, counted from 1, as a draft with everything before it attached as Markdown."""
+    """Return a draft: prompt `number` (from 1), with everything before that prompt attached as Markdown."""
     from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
     prompt = session.prompts[number - 1]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AgentReadiness:
-    """Tells the status line why the agent accepts no prompt, for example after it has ended."""
+    """Tells the status line why the agent accepts no prompt, for example that the agent has ended."""
 
     def __init__(self, screen: SessionScreen, status: StatusTracker, runner: ConversationRunner) -> None:
         self._screen = screen

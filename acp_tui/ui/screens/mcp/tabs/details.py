@@ -100,7 +100,7 @@ def _tool_text(parts: Mapping[str, Any]) -> str:
 
 
 def call_entry(call: McpCall) -> ToolCall:
-    """Return a transcript entry for a call made or relayed by acp-tui, to draw it like the agent's calls."""
+    """Return a transcript entry that draws a call made or relayed by acp-tui like a call of the agent."""
     result = call.raw_result if isinstance(call.raw_result, dict) else {}
     content = read_blocks(result.get("content") or [])
     if call.error is not None:
