@@ -133,6 +133,18 @@ class ChangedFile:
             return self.text.authors_of(part.hunk)
         return self.authors
 
+    def find(self, other: ChangedFile, part: Part) -> Part | None:
+        """Return the part that equals a part of another version of this change; None if there is none.
+
+        The hunks of the two versions may have different numbers.
+        """
+        if part.kind == "hunk" and (self.old, self.now) != (other.old, other.now):
+            number = self.text.find(other.text, part.hunk) if self.text and other.text else None
+            if number is None:
+                return None
+            part = Part("hunk", number)
+        return part if part in self.parts else None
+
     def accept(self, part: Part) -> ChangedFile:
         """Return the remaining change after a part was accepted."""
         if part.kind == "hunk" and self.text is not None:

@@ -12,7 +12,6 @@ from acp_tui.controller.changes.review_loader import ReviewLoader
 from acp_tui.controller.changes.uninterrupted import uninterrupted
 from acp_tui.entry_labels import relative_path
 from acp_tui.errors import UserError
-from acp_tui.review.changed_file import Part
 from acp_tui.review.comments import prompt_of
 from acp_tui.review.decisions import Decision, Review, Write
 from acp_tui.session.text.safe_text import visible_line
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
-    from acp_tui.review.changed_file import ChangedFile, FileVersion
+    from acp_tui.review.changed_file import ChangedFile, FileVersion, Part
     from acp_tui.review.comments import Comment
     from acp_tui.workspace.baseline.file_change import FileChange
 
@@ -182,12 +181,9 @@ class ConversationReview:
             return parts
         if file is None or file.text is None or shown.text is None or parts is None:
             raise self._changed(shown.path)
-        current = []
-        for part in parts:
-            number = file.text.find(shown.text, part.hunk) if part.kind == "hunk" else 0
-            if number is None or (now := Part(part.kind, number)) not in file.parts:
-                raise self._changed(shown.path)
-            current.append(now)
+        current = [found for part in parts if (found := file.find(shown, part)) is not None]
+        if len(current) < len(parts):
+            raise self._changed(shown.path)
         return current
 
     def _changed(self, path: Path) -> UserError:

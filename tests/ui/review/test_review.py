@@ -10,6 +10,7 @@ from textual.events import AppBlur, AppFocus, Key
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 
 if TYPE_CHECKING:
@@ -53,6 +54,13 @@ async def change_both(ui: ConversationUi, project: Path) -> None:
     await run_turn(ui, (project / "a.txt", CHANGED), (project / "b.txt", "new\n"))
     await open_review(ui)
     await ui.sees("0 of 4 reviewed", "a.txt", "hunk 1 of 3", "+ five")
+
+
+async def click_on(ui: ConversationUi, text: str) -> None:
+    """Click on the row of the diff that contains a text."""
+    [row] = [number for number, line in enumerate(ui.lines()) if text in line]
+    view = ui.app.screen.query_one(DiffView)
+    await ui.pilot.click(view, offset=(1, row - view.region.y))
 
 
 async def test_accepting_every_hunk_moves_on_by_itself(open_ui: Open, project: Path) -> None:
@@ -198,6 +206,39 @@ async def test_edits_elsewhere_are_shown_when_the_terminal_gets_the_focus_and_no
         await ui.until(lambda: any("a.txt has changed since it was shown" in one for one in ui.toasts()))
         await ui.sees("+ ours")
         assert (project / "a.txt").read_text() == mine.replace("line 6", "ours")
+
+
+async def test_the_cursor_stays_on_its_hunk_when_one_above_it_disappears(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await click_on(ui, "Hunk 3")
+        (project / "a.txt").write_text(numbered(_20="twenty", _35="thirty-five"))
+        ui.app.post_message(AppBlur())
+        ui.app.post_message(AppFocus())
+        await ui.sees("hunk 2 of 2")
+        await ui.press("u")
+        await ui.sees("1 of 3 reviewed")
+        assert (project / "a.txt").read_text() == numbered(_20="twenty")
+
+
+async def test_a_hunk_that_is_gone_is_not_silently_replaced_by_another_one(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await click_on(ui, "Hunk 2")
+        rest = numbered(_5="five", _35="thirty-five")
+        (project / "a.txt").write_text(rest)
+        ui.app.post_message(AppBlur())
+        ui.app.post_message(AppFocus())
+        await ui.sees("of 2")
+        await ui.press("u")
+        await ui.until(lambda: any("The hunk has changed" in toast for toast in ui.toasts()))
+        assert (project / "a.txt").read_text() == rest
+        await ui.press("u")
+        await ui.sees("1 of 3 reviewed")
 
 
 async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:

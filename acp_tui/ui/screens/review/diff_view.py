@@ -53,21 +53,31 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         """The index of the row where the chosen range starts; None if only the cursor's row is chosen."""
         self.commenting = False
         """Whether a comment is being written. The comment line has the focus then."""
+        self.part_is_gone = False
+        """Whether the part that the user moved to is gone, so that the cursor is now in another one."""
         self._message = ""
 
     # ------------------------------------------------------------------------- content
 
     def show(self, diff: FileDiff | None, message: str = "") -> None:
-        """Show `diff`, or `message` if `diff` is None. The cursor stays on its line if possible."""
-        before = self.row
+        """Show `diff`, or `message` if `diff` is None. The cursor stays on its row if possible."""
+        old, row, old_part = self.diff, self.row, self.part
         self.diff, self._message = diff, message
         self.range_start = None
         total = diff.heights.total if diff is not None else 0
         self.virtual_size = Size(self.scrollable_content_region.width, total)
         self.cursor = min(self.cursor, len(diff.rows) - 1) if diff is not None and diff.rows else 0
-        if diff is not None and before is not None:
-            same = (at for at, row in enumerate(diff.rows) if row.place == before.place)
-            self.cursor = next(same, self.cursor)
+        if diff is not None and old is not None and row is not None:
+            part = diff.find_part(old, old_part)
+            if part is None:
+                self.part_is_gone = True
+            else:
+                within, place = part if row.part >= 0 else -1, row.place
+                rows = enumerate(diff.rows)
+                same = (at for at, one in rows if one.part == within and one.place == place)
+                self.cursor = next(same, self.cursor)
+                if self.part != part:
+                    self.cursor = diff.first_row(part)
         self.refresh()
 
     @property
@@ -129,6 +139,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         self.move(step * max(1, self.size.height - 2))
 
     def _moved(self) -> None:
+        self.part_is_gone = False
         self.refresh()
         self.post_message(self.Moved())
 

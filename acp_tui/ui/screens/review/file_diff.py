@@ -47,6 +47,7 @@ class ReviewRow:
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
     pair: Pair = (None, None)
+    start: tuple[int, int] = (0, 0)  # of a line: the numbers of its hunk's first old and new line
     text: str = ""
     comment: Comment | None = None
 
@@ -59,11 +60,15 @@ class ReviewRow:
 
     @property
     def place(self) -> tuple[object, ...]:
-        """A key that identifies a line or a comment in its file, even after rows were added above it.
-
-        All headings share one key. So do all notes, and all blank rows.
-        """
-        return self.kind, self.comment, *((row.kind, row.old, row.new) for row in self.rows)
+        """A key that identifies the row in its part, even after lines were added above the part."""
+        note = self.text if self.kind == "note" else ""  # a heading has the number of its hunk
+        old, new = self.start
+        return (
+            self.kind,
+            note,
+            self.comment,
+            *((row.kind, row.old and row.old - old, row.new and row.new - new) for row in self.rows),
+        )
 
 
 class FileDiff:
@@ -106,9 +111,16 @@ class FileDiff:
         return next(chain(changed, rows), 0)
 
     def rows_of(self, part: int) -> range:
-        """Return the indexes of all rows of a part, including its heading."""
-        rows = [index for index, row in enumerate(self.rows) if row.part == part]
+        """Return the indexes of all rows of a part, including its heading but not the blank row below it."""
+        rows = [index for index, row in enumerate(self.rows) if row.part == part and row.kind != "blank"]
         return range(rows[0], rows[-1] + 1) if rows else range(0)
+
+    def find_part(self, other: FileDiff, part: int) -> int | None:
+        """Return the index of the part that equals a part of another diff of the file; None if it is gone."""
+        if other.file.path != self.file.path or part >= len(other.parts):
+            return None
+        found = self.file.find(other.file, other.parts[part])
+        return self.parts.index(found) if found in self.parts else None
 
     def strips(self, index: int, *, current: bool) -> list[Strip]:
         """Return the drawn lines of a row, without the marks at the left.
@@ -195,7 +207,7 @@ def _rows(
     body: list[ReviewRow] = []
     for index, part in enumerate(parts):
         if index:
-            body.append(ReviewRow("blank"))
+            body.append(ReviewRow("blank", index - 1))
         heading = f"Hunk {part.hunk + 1}" if part.kind == "hunk" else _title(file, part)
         body.append(ReviewRow("heading", index, text=heading))
         notes = _notes(file, part)
@@ -203,7 +215,7 @@ def _rows(
         if difference is not None and part != MODE:
             for hunk in difference.hunks[part.hunk : part.hunk + 1]:
                 for pair in (rows_side_by_side if split else single_column)(hunk.rows()):
-                    body.append(ReviewRow("line", index, pair))
+                    body.append(ReviewRow("line", index, pair, (hunk.old, hunk.new)))
                     found = [comment for comment in waiting if _ends_at(comment, body[-1])]
                     body += [ReviewRow("comment", index, comment=comment) for comment in found]
                     waiting = [comment for comment in waiting if comment not in found]

@@ -276,11 +276,23 @@ class ReviewScreen(Dialog[None]):
 
     async def action_accept(self) -> None:
         """Accept the hunk, or the file if the list has the focus."""
-        await self._deciding.accept(self.view.part, whole_file=not self._on_page)
+        if not self._warn_if_gone():
+            await self._deciding.accept(self.view.part, whole_file=not self._on_page)
 
     async def action_revert(self) -> None:
         """Revert the hunk, or the file if the list has the focus."""
-        await self._deciding.revert(self.view.part, whole_file=not self._on_page)
+        if not self._warn_if_gone():
+            await self._deciding.revert(self.view.part, whole_file=not self._on_page)
+
+    def _warn_if_gone(self) -> bool:
+        """If the part that the user moved to is gone, say so and return True: the key works the next time."""
+        if not (self._on_page and self.view.part_is_gone):
+            return False
+        self.view.go_to_part(self.view.part)
+        self.notify(
+            "The hunk has changed. Look at the one at the cursor, then press the key again.", timeout=6
+        )
+        return True
 
     async def action_undo(self) -> None:
         """Undo the last decision, and show the change it was about."""
