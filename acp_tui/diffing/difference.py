@@ -26,14 +26,14 @@ class Difference:
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
         self.notes = notes
-        """Remarks on the whole text, to show above the rows."""
+        """Remarks that follow the last hunk."""
         self.added = sum(len(change.added) for hunk in hunks for change in hunk.changes)
         """The number of added lines."""
         self.removed = sum(len(change.removed) for hunk in hunks for change in hunk.changes)
         """The number of removed lines."""
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows of the unified view, including one for each gap between hunks."""
+        """Yield the rows of the unified view, including the notes and one row for each gap between hunks."""
         for number, hunk in enumerate(self.hunks):
             for note in hunk.notes:
                 yield Row("note", note)
@@ -42,6 +42,8 @@ class Difference:
             elif number and hunk.hidden:
                 yield Row("gap", f"{hunk.hidden:,} unchanged lines")
             yield from hunk.rows()
+        for note in self.notes:
+            yield Row("note", note)
 
     @property
     def line_count(self) -> int:

@@ -122,6 +122,12 @@ def test_a_patch_is_drawn_like_a_diff_of_two_texts() -> None:
     assert body.copy_text() == patch
 
 
+def test_text_after_the_last_hunk_of_a_patch_is_shown_below_it() -> None:
+    patch = "@@ -1,1 +1,1 @@\n-a\n+b\nThat is all.\n"
+    shown = lines(DiffBody(Diff("x.txt", None, None, patch=patch), context()))
+    assert [line.strip() for line in shown] == ["1 - a", "1 + b", "That is all."]
+
+
 def test_copying_gives_a_unified_diff() -> None:
     assert DiffBody(Diff("a.py", "a\nb\n", "a\nc\n"), context()).copy_text().split("\n") == [
         "--- a.py",

@@ -81,7 +81,7 @@ class DiffBody:
         if not context.full and len(self._rows) > PREVIEW_ROWS:
             shown = PREVIEW_ROWS - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
-            self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines")]
+            self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines" if missing else "▸ more")]
         self._pairs = (
             list(rows_side_by_side(self._rows))
             if isinstance(self._renderer, SplitRenderer)
@@ -130,8 +130,6 @@ def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Ro
     """Yield the rows above the diff: the heading, and notes about the whole file."""
     if heading:
         yield Row("file", heading)
-    for note in difference.notes:
-        yield Row("note", note)
     if diff.line_ends is not None:
         old, new = diff.line_ends
         yield Row("note", f"line endings: {old} → {new}")
