@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from tests.support.conversation_ui import agent, open_conversation_ui
 from tests.ui.tabs.test_several_conversations import open_second
 from tests.workspace.projects import git, repository
@@ -97,3 +98,19 @@ async def test_quitting_again_shows_the_tab_that_is_asking_or_asks_anew_if_it_wa
         await discard(ui)
         await ui.until(lambda: ui.app._exit)
     assert git(project, "worktree", "list").count("\n") == 2
+
+
+async def test_the_finish_command_says_that_another_conversation_works_in_the_worktree(
+    tmp_path: Path,
+) -> None:
+    project = repository(tmp_path / "shop", {"a.txt": "a\n"})
+    async with open_conversation_ui(project, "--command", agent("script"), "--worktree") as ui:
+        await write(ui, FIRST)
+        worktree = ui.made[0].conversation.options.worktree
+        assert worktree is not None
+        lock = WorktreeLock(worktree.path)  # as another acp-tui process does
+        await ui.press("ctrl+p")
+        await ui.paste("Finish worktree")
+        await ui.press("enter")
+        await ui.until(lambda: any("Another conversation works in" in toast for toast in ui.toasts()))
+        lock.release()

@@ -71,13 +71,18 @@ class WorktreeFinish:
     async def _finish_by_command(self) -> None:
         """Ask what to do with the worktree, and close the conversation unless the worktree is kept.
 
-        If the worktree is unchanged, only say so.
+        If the worktree is unchanged or used by another conversation, only say so.
         """
-        if (worktree := self._worktree) is not None:
+        worktree, prepared = self._worktree, self._runner.prepared
+        if worktree is not None:
             with suppress(UserError):  # reported by `may_close`
                 if (await asyncio.to_thread(_status, worktree)).is_unchanged:
                     self._screen.notify("Nothing has changed in the worktree yet.", markup=False)
                     return
+        if prepared is not None and _is_shared(prepared):
+            sentence = "Another conversation works in this worktree. Close that one first."
+            self._screen.notify(sentence, markup=False)
+            return
         if await self.may_close() and self._to_remove is not None:
             self._closing = True
             self._screen.post_message(self._screen.CloseRequested(self._screen))
@@ -91,7 +96,7 @@ class WorktreeFinish:
         if self._closing or worktree is None or prepared is None:
             self._closing = False
             return True
-        if prepared.worktree_passed_on or _is_shared(prepared):
+        if _is_shared(prepared):
             return True
         self.forget_decision()
         if self._context.session.working:
@@ -183,7 +188,7 @@ class WorktreeFinish:
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is None or prepared is None:
             return
-        shared = prepared.worktree_passed_on or _is_shared(prepared)
+        shared = _is_shared(prepared)
         if prepared.worktree_lock is not None:
             prepared.worktree_lock.release()
         if shared:
@@ -221,7 +226,8 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 def _is_shared(prepared: PreparedConversation) -> bool:
     """Return True if another conversation uses the worktree. Only the last one to close asks the user."""
-    return prepared.worktree_lock is not None and prepared.worktree_lock.is_shared()
+    lock = prepared.worktree_lock
+    return prepared.worktree_passed_on or (lock is not None and lock.is_shared())
 
 
 def _commit_summary(status: WorktreeStatus, *, squash: bool) -> str:
