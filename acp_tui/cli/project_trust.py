@@ -253,19 +253,19 @@ class ProjectTrust:
 
     def _warnings(self, server: Server) -> Iterator[str]:
         if server.name in self._saved.servers:
-            yield "its definition has changed since you answered"
+            yield "Its definition has changed since you answered."
         for own in self._own:
             if own.name == server.name:
-                yield f"replaces your own server of the same name ({own.origin})"
+                yield f"It replaces your own server of the same name ({own.origin})."
         if names := mcp.environment_names(server):
-            yield f"gets the value of {', '.join(names)} from your environment"
+            yield f"It gets the value of {', '.join(names)} from your environment."
         if names := self._own_files(server):
-            yield f"runs files in this folder, which can change without your approval: {', '.join(names)}"
+            yield f"It runs files in this folder, which can change without your approval: {', '.join(names)}."
         values = [value for _, value in _definition(server)]
         if any(_shown(value) != value for value in values):
-            yield "contains control or invisible characters, shown as symbols"
+            yield "Its definition contains control or invisible characters, shown as symbols."
         if any(_GAP.search(value) for value in values):
-            yield "contains a long run of blanks; check the text after it"
+            yield "Its definition contains a long run of blanks. Check the text after it."
 
     def _own_files(self, server: Server) -> list[str]:
         """Return the project's own files that a server's command names, as relative paths."""

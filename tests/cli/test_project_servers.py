@@ -153,7 +153,7 @@ def test_the_whole_definition_is_shown(project: Path) -> None:
         "command": "/bin/sh '${KEY:-x}'",
         "digest": server.digest()[:12],
     }
-    assert one.warnings == ("gets the value of KEY from your environment",)
+    assert one.warnings == ("It gets the value of KEY from your environment.",)
     assert dict(two.facts)["address"] == "https://example.org/mcp"
 
 
@@ -165,8 +165,8 @@ def test_hidden_characters_and_gaps_in_a_definition_are_shown(project: Path) -> 
     _, (_, question) = ask(project, [1])
     assert dict(question.facts)["command"] == f"/bin/sh 'a␊b␛[31m‹202e›' '{args[1]}'"
     assert question.warnings == (
-        "contains control or invisible characters, shown as symbols",
-        "contains a long run of blanks; check the text after it",
+        "Its definition contains control or invisible characters, shown as symbols.",
+        "Its definition contains a long run of blanks. Check the text after it.",
     )
 
 
@@ -179,7 +179,7 @@ def test_files_of_the_folder_that_a_server_runs_are_named(project: Path) -> None
     }
     (project / ".mcp.json").write_text(json.dumps({"mcpServers": servers}))
     _, (_, *asked) = ask(project, [1])
-    said = ("runs files in this folder, which can change without your approval: serve.py",)
+    said = ("It runs files in this folder, which can change without your approval: serve.py.",)
     assert [question.warnings for question in asked] == [said, said, ()]
 
 
@@ -220,7 +220,7 @@ def test_a_folder_that_is_never_trusted_asks_nothing(project: Path) -> None:
 def test_a_server_that_replaces_an_own_one_says_so(project: Path, tmp_path: Path) -> None:
     own = Server("one", tmp_path / "config.toml", 3, command="/bin/echo")
     _, (_, question, _) = ask(project, [1], [own])
-    assert f"replaces your own server of the same name ({tmp_path}/config.toml:3)" in question.warnings
+    assert f"It replaces your own server of the same name ({tmp_path}/config.toml:3)." in question.warnings
 
 
 def test_a_server_that_is_configured_alike_is_not_asked_about(project: Path) -> None:

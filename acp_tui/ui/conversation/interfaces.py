@@ -66,7 +66,7 @@ class GuardedQuestion(Protocol):
 
     @property
     def warnings(self) -> Sequence[str]:
-        """Reasons for caution, each a clause without an initial capital or a full stop."""
+        """Reasons for caution, in sentences."""
 
     @property
     def position(self) -> tuple[int, int]:

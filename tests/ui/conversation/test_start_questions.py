@@ -168,7 +168,7 @@ def test_servers_of_the_project_are_agreed_to_one_by_one_and_remembered(project:
     with PreloadedTerminal("--command", agent("script"), cwd=project) as again:
         again.sees('the MCP server "second"?', "Enter choose")
         again.type(f"{DOWN}{DOWN}\r")
-        again.sees('"third"?', "-c one", "its definition has changed since you answered", "Enter choose")
+        again.sees('"third"?', "-c one", "Its definition has changed since you answered.", "Enter choose")
         again.type("\r")
         again.wait_for("because of your approval for this folder: the MCP server first.", "idle")
         assert again.quit() == 0

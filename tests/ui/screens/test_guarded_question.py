@@ -47,8 +47,8 @@ SERVER = StartQuestion(
         ("not used", "timeout"),
     ),
     warnings=(
-        "its definition has changed since you answered",
-        "gets the value of GITHUB_TOKEN from your environment",
+        "Its definition has changed since you answered.",
+        "It gets the value of GITHUB_TOKEN from your environment.",
     ),
     answers=(*ANSWERS, StartAnswer("Use neither this server nor the other 2")),
     position=(1, 3),
