@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from mcp import MCPError
 
+from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
 from acp_tui.store.mcp.own_mcp_servers import change_own_servers, read_own_servers
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
@@ -96,6 +97,17 @@ async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("escape")
     await ui.press("tab", "a")
     await ui.until(lambda: "since you accepted" not in ui.text())
+
+
+async def test_a_server_that_is_no_longer_in_mcp_toml_is_reported_in_a_sentence(open_ui: Open) -> None:
+    change_own_servers(lambda own: own.servers.update({"files": {"command": "/bin/cat"}}))
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.sees("files", "stdio", "b bridge")
+        change_own_servers(lambda own: own.servers.clear())
+        await ui.press("b")
+        sentence = f"The server files is no longer in {mcp_file()}."
+        await ui.until(lambda: sentence in ui.toasts())
 
 
 async def test_a_server_of_mcp_toml_is_given_through_the_bridge(open_ui: Open) -> None:

@@ -117,15 +117,17 @@ class ServerActions:
         name, other = known.server.name, _OTHER_CONNECTION[connection_for(known.server)]
 
         def change(own: OwnMcpServers) -> None:
+            if name not in own.servers:
+                raise UserError(f"The server {reveal_line(name)} is no longer in {mcp_file()}.")
             own.servers[name]["connection"] = other
 
         try:
             await asyncio.to_thread(change_own_servers, change)
-        except (UserError, KeyError) as error:
-            self._show_error(UserError(str(error)))
-            return
-        way = "through the bridge" if other == "bridge" else "directly"
-        self._screen.notify(f"New sessions connect to {reveal_line(name)} {way}.", timeout=4)
+        except UserError as error:
+            self._show_error(error)
+        else:
+            way = "through the bridge" if other == "bridge" else "directly"
+            self._screen.notify(f"New sessions connect to {reveal_line(name)} {way}.", timeout=4)
         self._reload()
 
     # ------------------------------------------------------------------------- signing in
