@@ -160,19 +160,22 @@ class PaneActions:
         """Return a phrase that says where the diffs of a file come from, and the diffs.
 
         If possible, there is one diff, from the file's version at session start to the file on disk.
-        Otherwise the diffs are those that tool calls reported. Raises `UserError` if one of the two versions
-        is unknown or not text, and no tool call reported a diff.
+        Otherwise the diffs are those that tool calls reported. Raises `UserError` if no tool call reported a
+        diff and the file is unchanged, or one of the two versions is unknown or not text.
         """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)
+        diffs = list(reported.diffs.values()) if reported is not None else []
         if change is not None and conversation is not None:
             versions = await conversation.versions(change)
             if versions.problem is None:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
                 return "since the session began", [Diff(path, old, new)]
-            if reported is None or not reported.diffs:
+            if not diffs:
                 raise UserError(f"{visible_line(path)}: {versions.problem}")
-        return "as reported by the agent", list(reported.diffs.values()) if reported is not None else []
+        if not diffs:
+            raise UserError(f"No change of {visible_line(path)} is known.")
+        return "as reported by the agent", diffs
 
     async def _revert(self, path: str) -> None:
         from acp_tui.entry_labels import relative_path
