@@ -39,8 +39,8 @@ MAX_TEXT = 4000
 """The maximum number of characters shown of one message of the agent."""
 MAX_ADDRESSES = 5
 MAX_TITLE_WIDTH = 40
-CHROME_ROWS = 8
-"""The rows to keep free for everything but output and addresses: borders, head, blank rows, keys."""
+CHROME_ROWS = 6
+"""The number of rows that show neither output nor addresses: borders, head, two blank rows, keys."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 
@@ -150,15 +150,15 @@ class SignInProgress(Dialog[None]):
         """Show the output and the addresses in it."""
         self._lines = [reveal(line) for line in self._output()]
         found = list(dict.fromkeys(_addresses_in("\n".join(self._lines))))[-MAX_ADDRESSES:]
+        rows = self.query_one("#addresses", SelectList)
         if found != self._addresses:
             self._addresses = found
-            rows = self.query_one("#addresses", SelectList)
             rows.display = bool(found)
             rows.show(self._address_rows(), 0)
             self.query_one(KeyHints).set_hints(self._hints())
         page, width = self.query_one(BodyScroller), min(92, self.app.size.width) - 4
         page.show(self._bodies)
-        addresses = self.query_one("#addresses", SelectList).height_at(width) if self._addresses else 0
+        addresses = rows.height_at(width) + 1 if self._addresses else 0  # with the blank row below them
         room = max(2, self.app.size.height - CHROME_ROWS - addresses)
         page.styles.height = max(1, min(page.height_at(width - 1), room))
         page.scroll_end(animate=False)
