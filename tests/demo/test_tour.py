@@ -160,6 +160,15 @@ async def test_in_other_folders_the_tour_writes_only_its_own_file(
     assert [call["status"] for call in demo.calls()] == ["completed"] * 3
 
 
+async def test_in_a_folder_without_an_overview_file_the_tour_does_not_claim_to_read_one(
+    demo: DemoClient, folder: Path
+) -> None:
+    (folder / "README.md").unlink()
+    await demo.prompt(await demo.open_session(), "tour")
+    assert "I read at most one file" in demo.text()
+    assert "such as the README, if there is one" in demo.text("agent_thought_chunk")
+
+
 async def test_a_second_tour_finds_the_bug_fixed(demo: DemoClient, sample: Path) -> None:
     demo.root = sample
     session = await demo.open_session()

@@ -92,7 +92,7 @@ The actions are real: I read, edit and run files in a scratch copy of a small pr
 
 _WELCOME_ELSEWHERE = f"""\
 Welcome! I am a **script**, not a language model: everything I say was written in advance. \
-This folder is not my sample project, so I only read one file, offer to write \
+This folder is not my sample project, so I read at most one file, offer to write \
 `{OWN_FILE}`, and run a command that only prints something.
 """
 
@@ -107,7 +107,7 @@ The README mentions a shopping basket with a bug. With a discount of 10 percent,
 
 _THOUGHT_ELSEWHERE = """\
 A real agent would now search this folder for the code that the prompt is about. \
-I will only read one file that most projects have, such as the README.
+I will only read one file that most projects have, such as the README, if there is one.
 """
 
 _FIXED = """\
