@@ -7,12 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.mcp.handlers import ElicitationRequest
+from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 
 if TYPE_CHECKING:
+    import pytest
+
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
     from tests.ui.mcp_screen.conftest import AddServer
@@ -59,6 +62,30 @@ async def test_calls_show_their_results_and_are_listed(
         assert call.raw_arguments == {"text": "hello"}
         await ui.press("end", "enter")
         await ui.sees("arguments", "hello", "files › echo")
+
+
+async def test_a_form_that_cannot_be_drawn_is_closed_and_calls_nothing(
+    open_ui: Open,
+    add_server: AddServer,
+    server_log: ServerLog,
+    monkeypatch: pytest.MonkeyPatch,
+    unexpected_errors: list[BaseException],
+) -> None:
+    def broken(self: SchemaFormDialog) -> None:
+        raise RuntimeError("broken")
+
+    add_server("files")
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("echo")
+        monkeypatch.setattr(SchemaFormDialog, "compose", broken)
+        await ui.press("tab", "enter")
+        await ui.until(lambda: unexpected_errors and isinstance(ui.app.screen, McpScreen))
+        await ui.until(lambda: not [one for one in ui.app.workers if one.group == "call"])
+    assert not [error for error in unexpected_errors if isinstance(error, AttributeError)]
+    assert "tools/call" not in server_log.methods()
+    unexpected_errors.clear()
 
 
 async def is_running_and_cancelled(ui: ConversationUi, server_log: ServerLog) -> None:

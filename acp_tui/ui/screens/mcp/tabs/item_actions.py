@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from acp_tui.mcp.inspection import ToolInfo
+    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.events import McpCalled
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
@@ -150,8 +151,8 @@ class ItemActions:
             values=self._arguments.get((known.key, tool.name)),
             validate=SchemaValidator(tool.input_schema).faults,
         )
-        answer = await self._screen.app.push_screen_wait(dialog)
-        if answer.action == "accept":
+        answer: FormAnswer | None = await self._screen.app.push_screen_wait(dialog)
+        if answer is not None and answer.action == "accept":  # None if the dialog could not be drawn
             arguments = self._arguments[known.key, tool.name] = answer.content or {}
             page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._record_call)
             self._screen.app.push_screen(page)
