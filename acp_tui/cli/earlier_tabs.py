@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def earlier_tabs(folder: Path) -> list[SavedTab]:
-    """Return the tabs that the latest run in a folder left open, except those that cannot be reopened."""
+    """Take the tabs that the latest run in a folder left open. Leave out tabs that cannot be reopened."""
     sessions = sessions_directory(paths().data)
     return [tab for tab in take_open_tabs(paths().state, folder) if _can_open(sessions / tab.session)]
 

@@ -121,7 +121,7 @@ class ProjectTrust:
         return list(usable.values())
 
     def _read_by_agent(self, server: Server) -> str | None:
-        """Return the clause of `read_by_agent` if the agent itself reads the server's file, otherwise None."""
+        """Return the clause of `read_by_agent` if the agent itself reads the server's file, else None."""
         if (agent := self._launch) is None:
             return None
         names = (name for name in agent.project_mcp if server.file == self._cwd / name)

@@ -72,7 +72,10 @@ class OwnServer:
         return self.chosen.get(agent, configured)
 
     def toggle(self, agent: str) -> bool:
-        """Toggle acp-tui's own MCP server for the agent, for this run only. Return True if it is now on."""
+        """Toggle acp-tui's own MCP server for the agent, in this run only.
+
+        Return True if the server is now on.
+        """
         self.chosen[agent] = not self.is_for(agent)
         return self.chosen[agent]
 
@@ -87,7 +90,7 @@ class Origin:
     variable: str | None = None
 
     def __str__(self) -> str:
-        """Return `FILE:LINE`, or else the layer, with the environment variable if there is one."""
+        """Return `FILE:LINE` or `FILE`. Without a file, return the layer and any environment variable."""
         if self.file is not None:
             return str(self.file) if self.line is None else f"{self.file}:{self.line}"
         return f"{self.layer} {self.variable}" if self.variable else self.layer
@@ -133,7 +136,7 @@ class Settings:
 
 
 def find_origin(cwd: Path, key: str) -> Origin:
-    """Return where a setting comes from. Slow, because it reads all files again: for error messages only."""
+    """Return where a setting comes from. Slow, because all files are read again: for error messages only."""
     return load(cwd).origin(key)
 
 
@@ -216,7 +219,7 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
 
 
 def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> None:
-    """Add the servers of `mcp.toml`. Servers of the same name in `config.toml` take precedence over them."""
+    """Add the servers of `mcp.toml`. Servers of the same name in `config.toml` take precedence."""
     for name in document.data:
         if name not in ("mcp_servers", "mcp_state"):
             document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))
@@ -295,7 +298,7 @@ def _set(
 
 
 def _directories(source: toml_document.TomlDocument, path: tuple[str, ...], names: list[str]) -> list[Path]:
-    """Return the directories in `names` that exist, as absolute paths, and report the others as problems."""
+    """Return existing directories in `names` as absolute paths. Report missing directories as problems."""
     found = []
     for position, name in enumerate(names):
         directory = validators.resolve_path(source.file.parent, name)

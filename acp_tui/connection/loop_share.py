@@ -20,7 +20,7 @@ class LoopShare:
         self._busy_before = 1  # in the last pass
 
     def seconds(self) -> float:
-        """Count the caller as a busy connection, and return how long it may process messages in this pass."""
+        """Count the caller as busy, and return how long the caller may process messages in this pass."""
         loop = asyncio.get_running_loop()
         if loop is not self._loop:
             self._loop, self._busy, self._busy_before = loop, 0, 1

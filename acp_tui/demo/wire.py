@@ -1,6 +1,6 @@
 """The transport below the SDK: JSON lines on standard input and output.
 
-Most agents do not need this and call `acp.run_agent`. The demo has to do some things that the SDK does not
+Most agents call `acp.run_agent` instead. The demo has to do some things that the SDK does not
 offer: handle methods that the SDK's router does not know, know the id of the request that a handler answers,
 send updates right after a response, and send frames that are invalid on purpose.
 """
@@ -102,13 +102,13 @@ class Wire:
     def call_after_response(self, callback: Callable[[], object]) -> None:
         """Call `callback` once the current request has been answered.
 
-        For example, the first updates of a new session must follow the response to `session/new`, from which
-        the client learns the session's id.
+        For example, the first updates of a new session must follow the response to `session/new`, because
+        the client learns the session's id from the response.
         """
         self._after_response[_request.get()] = callback
 
     def override_response(self, **outcome: Any) -> None:
-        """Answer the current request with this result or error, bypassing the SDK's models."""
+        """Answer the current request with `result=…` or `error=…`, bypassing the SDK's models."""
         request_id = _request.get()
         self._response_overrides[request_id] = {"jsonrpc": "2.0", "id": request_id, **outcome}
 
@@ -120,7 +120,7 @@ class Wire:
     def pending_requests(self, method: str, session_id: str) -> list[RequestId]:
         """Return the ids of the demo's requests that the client has not answered yet.
 
-        Only requests of this method and session are included.
+        Only requests of `method` in the session `session_id` are included.
         """
         return [
             request_id

@@ -1,6 +1,6 @@
 """The classes for hunks and rows.
 
-`difference` makes hunks by comparing two texts; `patch` reads them from a patch.
+`difference` makes hunks by comparing two texts; `patch` reads hunks from a patch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):
-    """A row of the unified view of a difference, which shows old and new lines in one column."""
+    """A row of the unified view, which shows the old and new lines of a difference in one column."""
 
     kind: Kind
     text: str
@@ -33,7 +33,7 @@ class Row(NamedTuple):
 
 
 class LineChange:
-    """Removed lines and the lines that replaced them. One of the two lists may be empty."""
+    """Removed lines and the lines that replaced them. One of the two lists can be empty."""
 
     __slots__ = ("_marks", "added", "added_open", "removed", "removed_open")
 

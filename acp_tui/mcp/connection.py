@@ -331,7 +331,7 @@ async def connect(
     Args:
         server: The server, with variables expanded.
         roots: The folders to return when the server requests `roots/list`.
-        auth: Adds credentials to the requests to an http or sse server. It can raise a `ServerFailure`.
+        auth: Adds credentials to the requests to an http or sse server. Can raise a `ServerFailure`.
         handlers: The callbacks for the server's requests and notifications.
         timeout: Seconds for starting and connecting, not counting the time that the user takes to sign in.
 

@@ -1,8 +1,8 @@
 """Grants: once an action is allowed, the agent's request to carry it out needs no second permission.
 
-Some agents ask for permission to run a command, change a file or call an MCP tool, and then have the client
-do it. That is one action, so the user is asked once. A grant covers a request for exactly what was allowed,
-and covers it once.
+Some agents ask for permission for an action (to run a command, change a file or call an MCP tool), and then
+have the client carry out the action. The user is asked only once. A grant covers a request for exactly the
+allowed action, and covers such a request once.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Grants:
     _open: list[tuple[Subject, ToolCall | None]] = field(default_factory=list)
 
     def add(self, subject: Subject, call: ToolCall | None) -> None:
-        """Add a grant for the action that the user allowed. It expires when its tool call is done."""
+        """Add a grant for the action that the user allowed. The grant expires when `call` is done."""
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:
@@ -83,9 +83,9 @@ class Grants:
 
 
 def _left(allowed: Subject, asked: Subject, call: ToolCall | None) -> list[tuple[Subject, ToolCall | None]]:
-    """Return what is left of a grant after the request `asked` has used it.
+    """Return a list of what is left of a grant after the request `asked` has used the grant.
 
-    This is a grant for the files that no request has used yet, or an empty list.
+    The list contains one grant for the files that no request has used yet, or is empty.
     """
     targets = tuple(target for target in allowed.targets if target.real not in asked.paths)
     if asked.mcp_call is not None or asked.kind == "execute" or not targets:

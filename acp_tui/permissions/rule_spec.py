@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def parse_spec(text: str, decision: RuleDecision) -> Rule:
-    """Parse the argument of the option `--allow` or `--reject`. Raises `UserError` if it is invalid."""
+    """Parse the argument of `--allow` or `--reject`. Raises `UserError` if the argument is invalid."""
     kind, colon, pattern = text.partition(":")
     kind, pattern = kind.strip(), pattern.strip()
     if kind not in KINDS:

@@ -22,7 +22,8 @@ EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 class FileVersion:
     """A version of a file.
 
-    If the content is unknown, `data` is None and `obstacle` says why. If there was no file, both are None.
+    If the content is unknown, `data` is None and `obstacle` says why. If there was no file, `data`
+    and `obstacle` are None.
     """
 
     data: bytes | None = None  # for a link, its target
@@ -44,7 +45,7 @@ class FileVersion:
 
     @property
     def executable(self) -> bool:
-        """Whether this is a file that its owner may run."""
+        """Whether this version is a regular file that its owner may run."""
         return stat.S_ISREG(self.mode) and bool(self.mode & stat.S_IXUSR)
 
     def same(self, other: FileVersion) -> bool:
@@ -72,7 +73,7 @@ WHOLE, MODE = Part("whole"), Part("mode")
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """A file that differs from its accepted version, which at first is the one in the baseline."""
+    """A file that differs from its accepted version, which at first is the version in the baseline."""
 
     path: Path
     old: FileVersion
@@ -128,7 +129,7 @@ class ChangedFile:
         return stat.S_IFMT(self.old.mode) == stat.S_IFMT(self.now.mode)
 
     def authors_of(self, part: Part) -> int:
-        """Return the authors of a part as bits, see `authorship`; 0 if they are unknown."""
+        """Return the authors of a part as bits, see `authorship`; 0 if the authors are unknown."""
         if part.kind == "hunk" and self.text is not None:
             return self.text.authors_of(part.hunk)
         return self.authors
@@ -164,7 +165,7 @@ class ChangedFile:
         return replace(self, now=self.old, text=None)
 
     def _restored_mode(self) -> int:
-        """Return the current mode, with execute permission if and only if the old version had it.
+        """Return the current mode, with execute permission if and only if the old version was executable.
 
         The permission is given to all who may read the file.
         """
@@ -173,7 +174,7 @@ class ChangedFile:
         return self.now.mode | (self.now.mode >> 2 & EXECUTABLE)
 
     def revert_obstacle(self) -> str | None:
-        """Return why no part of the file can be reverted; None if its parts can be reverted."""
+        """Return why no part of the file can be reverted; None if every part can be reverted."""
         if self.obstacle is not None:
             return self.obstacle
         if self.old.obstacle is not None:

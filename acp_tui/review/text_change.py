@@ -69,14 +69,14 @@ class TextChange:
         return sum(block.i_end - block.i for block in self.blocks)
 
     def authors_of(self, hunk: int) -> int:
-        """Return the authors of a hunk as bits, see `authorship`; 0 if they are unknown."""
+        """Return the authors of a hunk as bits, see `authorship`; 0 if the authors are unknown."""
         found = 0
         for index in self.hunks[hunk]:
             found |= self.authors[index] if self.authors else 0
         return found
 
     def accept(self, hunk: int) -> TextChange:
-        """Return the remaining change after a hunk was accepted: the old text now contains it, too."""
+        """Return the remaining change after a hunk was accepted: the old text now contains the hunk, too."""
         old: list[str] = []
         at = 0
         for index in self.hunks[hunk]:
@@ -89,7 +89,7 @@ class TextChange:
         return self._without(hunk, (*old, *self.old[at:]), self.new, later)
 
     def revert(self, hunk: int) -> TextChange:
-        """Return the remaining change after a hunk was reverted: the new text no longer contains it."""
+        """Return the remaining change after a hunk was reverted: the new text no longer contains the hunk."""
         new: list[str] = []
         at = 0
         for index in self.hunks[hunk]:

@@ -1,4 +1,4 @@
-"""The result of a form, and what is wrong with a value that does not match its schema."""
+"""The result of a form, and what is wrong with a value that does not match the schema."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class FormAnswer:
 
 @dataclass(frozen=True, slots=True)
 class SchemaFault:
-    """A part of a value that does not match the schema."""
+    """A mismatch between a part of a value and the schema."""
 
     path: tuple[str | int, ...]
     """The path to the part: keys of objects and indexes of arrays, the outermost first."""

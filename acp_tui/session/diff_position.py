@@ -38,7 +38,7 @@ def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
 
 
 def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
-    """Return the line where the diff starts according to a patch's hunks; None if the hunks disagree."""
+    """Return the line where the diff starts according to a patch's hunks; None unless the hunks agree."""
     if not diff.old:
         return None
     found = {line for hunk in hunks if _may_be_of(hunk, diff) and (line := _line_by(hunk, diff.old))}

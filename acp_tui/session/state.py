@@ -66,7 +66,7 @@ class Content:
 
 
 class AnnotatedText(GrowingText):
-    """A part of a message's text with its own annotations."""
+    """A part of a message's text, with the part's own annotations."""
 
     __slots__ = ("annotations",)
 
@@ -166,7 +166,7 @@ class Hunk:
 
 @dataclass(slots=True)
 class TerminalRef:
-    """A reference from a tool call to the terminal that shows its output."""
+    """A reference from a tool call to the terminal with the call's output."""
 
     terminal_id: str
 
@@ -215,7 +215,7 @@ class ToolCall(Entry):
 
     @property
     def paths(self) -> list[str]:
-        """The paths of the call's locations or, if it has none, the files named in its raw input."""
+        """The paths of the call's locations or, if there are none, the paths in the call's raw input."""
         return list(dict.fromkeys(place.path for place in self.locations)) or self.input_paths
 
     @property
@@ -235,7 +235,7 @@ class PlanItem:
 
 @dataclass(kw_only=True, slots=True)
 class Plan(Entry):
-    """A plan of the agent. Updates in one turn change the same entry; a later turn adds a new one."""
+    """A plan of the agent. Updates in one turn change the same entry; a later turn adds a new entry."""
 
     plan_id: str | None = None
     items: list[PlanItem] = field(default_factory=list)
@@ -362,7 +362,8 @@ class SessionMessage(Message):
 class Subagent(Entry):
     """Another agent that the agent started, with a transcript of its own.
 
-    The agent reports it as a separate session, or in updates that name the tool call that started it.
+    The agent reports the subagent as a separate session, or in updates that name the tool call that
+    started the subagent.
     """
 
     key: str  # its key in `Session.subagents`
@@ -398,7 +399,7 @@ class Subagent(Entry):
 
     @property
     def name(self) -> str:
-        """The subagent's title; without one, its tool call's title, its description, or "Subagent"."""
+        """The first of these that is not empty: title, tool call's title, description, "Subagent"."""
         return self.title or (self.call.title if self.call else "") or self.description or "Subagent"
 
 
@@ -493,7 +494,7 @@ class Agent:
 
     @property
     def can_steer(self) -> bool:
-        """Whether the agent accepts messages during a turn. It advertises this extension in `_meta`."""
+        """Whether the agent advertises in `_meta` that it accepts messages during a turn."""
         steering = self.meta.get("steering")
         return isinstance(steering, dict) and steering.get("supported") is True
 
@@ -582,7 +583,7 @@ class TurnUsage:
 
 @dataclass(slots=True)
 class Quota:
-    """A limit of the user's plan, such as one for five hours, and how much of it is used."""
+    """A limit of the user's plan, such as a limit for five hours, and how much of the limit is used."""
 
     name: str
     status: str | None = None  # the agent's word, such as "allowed" or "rejected"
@@ -592,7 +593,7 @@ class Quota:
 
 @dataclass(slots=True)
 class McpCall:
-    """A finished call of an MCP tool that went through acp-tui.
+    """A finished call that went through acp-tui to an MCP tool.
 
     In the arguments and the result, secrets are masked and long values are shortened. The rest is as sent.
     """
@@ -639,7 +640,7 @@ class Process:
 
 @dataclass(slots=True)
 class FileBefore:
-    """The content of a file right before the agent wrote to it; see `events.FileBeforeWrite`."""
+    """The content of a file right before the agent wrote to the file; see `events.FileBeforeWrite`."""
 
     old: str | None
     known: bool
@@ -774,7 +775,7 @@ class Session:
 
     @property
     def prompts(self) -> list[UserMessage]:
-        """The messages of the user that began a turn."""
+        """The user's messages that began a turn."""
         messages = (entry for entry in self.entries if isinstance(entry, UserMessage))
         return [message for message in messages if not message.steering]
 
@@ -785,7 +786,7 @@ class Session:
 
     @property
     def mode_option(self) -> ConfigOption | None:
-        """The config option for the mode, from which `modes` and `mode` are taken; None if there is none."""
+        """The config option for the mode, if any. `modes` and `mode` are taken from the option."""
         options = (option for option in self.config_options if option.category == "mode")
         return next((option for option in options if option.kind == "select"), None)
 

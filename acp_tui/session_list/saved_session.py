@@ -1,4 +1,4 @@
-"""The rows of the list of sessions, and a function that reads them from the recorded sessions."""
+"""The rows of the list of sessions, and a function that makes rows from the recorded sessions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class SavedSession:
 
 
 def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> list[SavedSession]:
-    """Return the recorded sessions, the most recently used first. Those without a prompt are left out.
+    """Return the recorded sessions, the most recently used first. Sessions without a prompt are left out.
 
     Args:
         data_dir: The data directory.

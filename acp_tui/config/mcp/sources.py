@@ -30,8 +30,8 @@ OWN_KEYS = (
 def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
     """Return the servers in a TOML file. Errors are added to the problems of the document.
 
-    `report_unknown_keys` is False for files with imported definitions, which may contain keys of other
-    programs.
+    `report_unknown_keys` is False for files with imported definitions: the definitions can contain keys
+    of other programs.
     """
     entries = config.data.get("mcp_servers", {})
     if not isinstance(entries, dict):
@@ -65,7 +65,7 @@ def from_json_file(file: Path) -> list[Server]:
 def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Server] | None:
     """Return the servers in a JSON file, listed below the first of the keys `roots` that exists.
 
-    None if no such key exists, or if its value is not an object.
+    None if none of the keys exists, or if the value of the first existing key is not an object.
 
     Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """
@@ -100,7 +100,7 @@ def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
 
 
 def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Return the value in a JSON file, and the lines of its keys. Raises `UserError` for invalid JSON."""
+    """Return the value in a JSON file, and the line of each key. Raises `UserError` for invalid JSON."""
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))
         data = json.loads(text)

@@ -41,11 +41,11 @@ async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff
 
 
 async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, str], ...]:
-    """Return the real path of each file in the call's diffs, and the content it will have after the call.
+    """Return the real path of each file in the call's diffs, and the file's content after the call.
 
     Files whose future content cannot be determined are left out.
 
-    A diff may show the whole file or only the lines around a change, and a file may have several diffs.
+    A diff can show the whole file or only the lines around a change, and a file can have several diffs.
     """
     found: dict[str, str | None] = {}
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True
@@ -57,7 +57,7 @@ async def contents_after(call: ToolCall, files: FileAccess) -> tuple[tuple[str, 
 
 
 def _changed(text: str, diff: Diff, *, everywhere: bool) -> str | None:
-    """Return the text with the diff applied; None if it is unclear where the diff applies.
+    """Return the text with the diff applied; None if the resulting text cannot be determined.
 
     With `everywhere`, the diff applies to all occurrences of its old text.
     """

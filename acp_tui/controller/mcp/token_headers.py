@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
-    """Add the user's token to each server that has `send_token`. Return one notice per such server.
+    """Add the user's tokens to the servers in `sent` that have a URL and `send_token`.
 
-    `sent` contains the servers as ACP objects; `servers` contains the definitions of the servers.
+    Return one notice for each of these servers: that the token was added, or why there is none. `sent`
+    contains the servers as ACP objects; `servers` contains the definitions of the servers.
     """
     definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
     targets = [target for target in sent if target["name"] in definitions and "url" in target]

@@ -67,15 +67,17 @@ class RuleBook:
         ]
 
     def revoke(self, rule: Rule) -> None:
-        """Delete a rule. Raises `UserError` if there is no such rule or it cannot be deleted."""
+        """Delete a rule. Raises `UserError` if the rule does not exist or cannot be deleted."""
         self._remember_undo(self._remove(rule))
 
     def edit(self, rule: Rule, new: Rule) -> Rule:
         """Replace `rule` with `new`, and return the rule that is now stored.
 
         The scope of `new` decides where `new` is stored. `new` gets the id of `rule`. But if a rule of the
-        session or the command line is moved to the saved rules, and an equal rule is saved already, that rule
-        is kept and returned. Raises `UserError` if a saved rule would become equal to another saved rule.
+        session or the command line is moved to the saved rules, and an equal rule is saved already, the equal
+        rule is kept and returned.
+
+        Raises `UserError` if a saved rule would become equal to another saved rule.
         """
         if new.same_as(rule):
             return rule
@@ -93,7 +95,7 @@ class RuleBook:
         return new
 
     def undo(self) -> Rule:
-        """Undo the last change, and return the rule as it was before.
+        """Undo the last change, and return the restored rule.
 
         The changes made with this object are undone first, then earlier changes of the saved rules. Raises
         `UserError` if there is nothing to undo.
@@ -147,7 +149,7 @@ class RuleBook:
         return restore
 
     def _list_with(self, rule: Rule) -> list[Rule] | None:
-        """Return the list with the rule: the command line's or the session's. None if neither has it."""
+        """Return the list that contains the rule (the command line's or the session's), or None."""
         lists = (self.gate.run_rules, self.gate.session_rules)
         return next((rules for rules in lists if rule in rules), None)
 

@@ -39,7 +39,7 @@ for _module in (
 
 
 async def answer(turn: Turn) -> StopReason:
-    """Run the command that the prompt names, or `/help` if it names none. Return the stop reason."""
+    """Run the command that the prompt names, by default `/help`, and return the stop reason."""
     text = "/tour" if turn.text.lower() == "tour" else turn.text
     word, *rest = text.split(maxsplit=1) or [""]
     command = COMMANDS.get(word[1:]) if word.startswith("/") else None

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class ToolCall:
-    """Sends a tool call and its updates. Call `start` first: updates refer to the id that it announces."""
+    """Sends a tool call and its updates. `start` comes first: it announces the id that updates refer to."""
 
     def __init__(
         self,

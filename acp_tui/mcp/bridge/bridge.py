@@ -118,7 +118,7 @@ class Bridge:
             self._upstream.notify(method, params)
 
     async def _connect(self, method: str, params: Any) -> Upstream:
-        """Return the connection to the server. Opens it for the agent's first request."""
+        """Return the connection to the server. The agent's first request opens the connection."""
         if self._upstream is None:
             async with self._opening:
                 if self._upstream is None:
@@ -160,7 +160,7 @@ class Bridge:
         return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
 
     async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
-        """Pass a tool call on to the server if it is allowed. Refused calls are recorded too."""
+        """Pass a tool call on to the server if the call is allowed. Refused calls are recorded too."""
         name = params.get("name") if isinstance(params, dict) else None
         if not isinstance(name, str):
             raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")

@@ -88,7 +88,7 @@ class AppCallGuard:
 
 
 def _cut(value: Any) -> Any:
-    """Return the value, cut if it is nested too deeply or too long for a message to the app."""
+    """Return the value, cut if it is too deep or too long for a message to the app."""
     value = limit_depth(value)
     text = json.dumps(value)
     if len(text) <= MAX_RECORDED:

@@ -102,7 +102,10 @@ class BrowserRoundTrip:
         return self._answer.result() if self._answer.done() else pasted.result()
 
     async def _pasted_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
-        """Offer to open the address, and return the first pasted answer that belongs to this sign-in."""
+        """Offer to open the sign-in page, and return the first pasted answer that belongs to this sign-in.
+
+        If pasted answers cannot be read, return the browser's answer.
+        """
         await self._offer_to_open(url)
         if self._interaction.read_answer is None:
             return await asyncio.shield(self._answer)

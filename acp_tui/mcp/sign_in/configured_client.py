@@ -1,4 +1,4 @@
-"""The OAuth client that a server's settings name, instead of one that acp-tui registers."""
+"""The OAuth client that a server's settings name, instead of a client that acp-tui registers."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Redirection:
 
 @dataclass(slots=True)
 class Part:
-    """One command that a command line may run.
+    """One command that a command line can run.
 
     What a wrapper such as `sudo` or `env` runs is a separate part.
     """
@@ -41,10 +41,10 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The program in lower case, without its directory; empty if there is none or it is not literal.
+        """The program's name in lower case, without the directory; empty if there is no literal name.
 
-        It is in lower case because `RM` runs `rm` on file systems that ignore case. A leading `=` is removed
-        because `=rm` runs `rm` in zsh.
+        The name is in lower case because `RM` runs `rm` on file systems that ignore case. A leading `=` is
+        removed because `=rm` runs `rm` in zsh.
         """
         if not self.words or not self.words[0].literal:
             return ""

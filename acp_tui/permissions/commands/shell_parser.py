@@ -69,7 +69,7 @@ def parse_argv(argv: tuple[str, ...]) -> CommandLine:
 
 
 class _Parser:
-    """Parses a command line or script from left to right, and adds each command found to `line`."""
+    """Parses a command line or script from left to right, and adds the found commands to `line`."""
 
     def __init__(
         self, text: str, line: CommandLine, *, depth: int, pipelines: list[int] | None = None
@@ -192,7 +192,7 @@ class _Parser:
             self.add_wrapped(part, layer)
 
     def add_wrapped(self, part: Part, layer: int) -> None:
-        """Add the commands that `part` wraps, as `sudo`, `env`, `sh -c`, `find -exec` and the like do."""
+        """If `part` is `sudo`, `env`, `sh -c`, `find -exec` or the like, add the commands that it wraps."""
         if len(part.words) > MAX_WRAPPER_WORDS:
             self.report(TOO_LONG)
             return

@@ -5,10 +5,10 @@ answers `session/load` after one chunk and replays the rest afterwards, and fast
 `session/resume`. So a replay is expected from the request until the next prompt is sent.
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
-replay is collected in a separate session and compared with the known entries. The known
-entries stay, because they contain more details (permissions, notices, times). Prompts that only the replay
-contains are appended. The replay replaces the known entries in two cases only: if it lacks the last known
-prompt but has more prompts than are known, or if it belongs to another session.
+replay is collected in a separate session and compared with the known entries. The known entries stay, because
+they contain more details (permissions, notices, times). Prompts that only the replay contains are appended.
+The replay replaces the known entries in two cases only: if it lacks the last known prompt but has more
+prompts than are known, or if it belongs to another session.
 """
 
 from __future__ import annotations

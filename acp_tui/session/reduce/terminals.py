@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
-    """Add a terminal, or update the one that has this id.
+    """Add a terminal, or update the existing terminal with the event's id.
 
     A terminal is updated if the agent reports its own terminal again, or if the output or exit of a quick
-    command arrived before this event. But if acp-tui reports a terminal with the id of one that has ended and
-    has a command, the id has been reused, and a new terminal is added.
+    command arrived before this event. But if acp-tui reports a terminal with the id of a terminal that has
+    ended and has a command, the id has been reused, and a new terminal is added.
     """
     known = session.terminals.get(event.terminal_id)
     has_ended = known is not None and (known.released or known.ended_at is not None)
@@ -37,7 +37,7 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
 
 
 def set_agent_command(session: Session, terminal: Terminal) -> None:
-    """Give an agent's own terminal the command of its tool call, unless the agent reported a command."""
+    """Give an agent's own terminal the tool call's command, unless the agent reported a command."""
     call = session.terminal_calls.get(terminal.terminal_id)
     if call is not None and terminal.owner == "agent" and not terminal.command:
         terminal.command = call.command
@@ -82,7 +82,7 @@ def end_agent_terminals(session: Session, at: float) -> list[Change]:
 
 
 def _terminal(session: Session, terminal_id: str, at: float) -> tuple[Terminal, list[Change]]:
-    """Return the terminal with this id and a list of changes. If the id is unknown, add a terminal for it."""
+    """Return the terminal `terminal_id`, and a list of changes. If the id is unknown, add a terminal."""
     known = session.terminals.get(terminal_id)
     return (known, []) if known is not None else _add_terminal(session, terminal_id, "client", at)
 

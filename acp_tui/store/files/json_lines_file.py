@@ -1,4 +1,4 @@
-"""A small file of JSON lines to which several processes append, and whose size is limited."""
+"""A small file of JSON lines. Several processes append to the file, and its size is limited."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class JsonLinesFile:
 
         Args:
             path: The file.
-            limit: The size of the file, in bytes, above which it is condensed.
-            condense: Called with the records; returns them without those that later records make obsolete.
+            limit: The size in bytes above which the file is condensed.
+            condense: Called with the records; returns those that later records do not make obsolete.
         """
         self._path = path
         self._limit = limit
@@ -70,7 +70,7 @@ class JsonLinesFile:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Condense the file to half its limit, so that it rarely has to be condensed.
+        """Condense the file to half its limit, so that condensing is rarely necessary.
 
         Always keep the last record.
         """

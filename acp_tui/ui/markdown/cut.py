@@ -43,7 +43,7 @@ def has_open_markup(text: str) -> bool:
 def _find_markup(text: str) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the spans of inline markup in order, and the starts of markup that is not closed.
 
-    This is an estimate; only the parser knows for certain.
+    The result is an estimate; only the parser knows for certain.
     """
     spans: list[tuple[int, int]] = []
     openers: list[tuple[str, int]] = []  # marks that are not closed yet, with their positions
@@ -65,7 +65,7 @@ def _find_markup(text: str) -> tuple[list[tuple[int, int]], list[int]]:
 
 
 def _close(mark: str, end: int, spans: list[tuple[int, int]], openers: list[tuple[str, int]]) -> bool:
-    """Close the last opener with this mark and add its span to `spans`. Return False if there is none."""
+    """Close the last opener of `mark` and add the span to `spans`. Return False if there is no opener."""
     for index in range(len(openers) - 1, max(-1, len(openers) - _MAX_NESTING - 1), -1):
         if openers[index][0] == mark:
             start = openers[index][1]

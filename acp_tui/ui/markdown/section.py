@@ -1,4 +1,4 @@
-"""A section: a part of a text that is drawn on its own."""
+"""A section: a separately drawn part of a text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Kind = Literal["text", "rest", "code", "table", "plain"]
 
 @dataclass(slots=True, eq=False)
 class Fence:
-    """A code block, fenced or indented. `marker` is empty for an indented one."""
+    """A code block, fenced or indented. `marker` is empty for an indented block."""
 
     marker: str
     info: str
@@ -40,8 +40,9 @@ class ListItem:
 class Section:
     """A paragraph, heading, list item or quote, or part of a table, of a code block or of a long paragraph.
 
-    The kind "text" holds Markdown blocks, and "rest" the remainder of a cut paragraph, which has only inline
-    markup; "plain" is text other than Markdown. The `lines` of code include their line ends; others do not.
+    The kind "text" holds Markdown blocks; "rest" holds the remainder of a cut paragraph, with inline markup
+    only; "plain" holds text other than Markdown. The `lines` of code include their line ends; other lines
+    do not.
     """
 
     kind: Kind

@@ -1,4 +1,4 @@
-"""Lays out a section for one width. The section's height is known or estimated before it is drawn."""
+"""Lays out a section for one width. The section's height is known or estimated before drawing."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""If more than this many lines of growing code wait for colours, they stay plain until it is complete."""
+"""If more lines of growing code than this wait for colours, the lines stay plain until the code is complete."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
-"""The minimum width of a section, in cells. Deeply nested lists are indented less to keep it."""
+"""The minimum width of a section, in cells. Deeply nested lists are indented less, so that the sections in them are not narrower."""
 
 
 class LayoutSettings:
@@ -64,7 +64,10 @@ class LayoutSettings:
 
 
 class TextLayout:
-    """Lays out a section that is not code. Until the section is drawn as a whole, its height is estimated."""
+    """Lays out a section that is not code. The section is drawn as a whole.
+
+    The height is estimated until the section is drawn.
+    """
 
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section

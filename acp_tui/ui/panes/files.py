@@ -1,4 +1,4 @@
-"""The files pane: files changed or read by the agent, and the files and lines that it is working on now."""
+"""The files pane: files changed or read by the agent, and the files and lines that the agent works on now."""
 
 from __future__ import annotations
 

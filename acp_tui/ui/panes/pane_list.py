@@ -65,7 +65,7 @@ class PaneList(ScrollView, can_focus=True):
     # ------------------------------------------------------------------------- content
 
     def show(self, items: Sequence[PaneItem]) -> None:
-        """Replace the items. The chosen item stays chosen if the new items contain it."""
+        """Replace the items. If the chosen item is gone, choose the first item."""
         self._items = items
         self._measure()
         keys = [item.key for item in items if item.key is not None]
@@ -79,7 +79,7 @@ class PaneList(ScrollView, can_focus=True):
         return self._chosen
 
     def choose(self, key: str) -> None:
-        """Choose an item by its key and scroll to it."""
+        """Choose the item with this key, and scroll to the item."""
         if key != self._chosen and any(item.key == key for item in self._items):
             self._chosen = key
             self._scroll_to_chosen()

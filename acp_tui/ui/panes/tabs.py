@@ -1,4 +1,4 @@
-"""The row of tabs above the panes, with buttons to zoom and close them."""
+"""The row of tabs above the panes, with buttons to zoom and close the panes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ZOOM_SIGN, UNZOOM_SIGN, CLOSE_SIGN = "□", "▫", "×"
 
 
 class PaneTabs(Widget):
-    """Shows the titles of the panes and marks the current one."""
+    """Shows the titles of the panes and marks the title of the current pane."""
 
     DEFAULT_CSS = """
     PaneTabs { height: 1; background: $panel; color: $foreground; }

@@ -24,9 +24,9 @@ def option_hints(
 ) -> list[Hint]:
     """Return the hints to show while the user chooses an option.
 
-    `raw` is true while the raw input is shown, and `full` while the dialog has its full size. `scroll` is
-    what `scroll_hints` returns. It comes before the keys for the view, because in 80 columns the last hints
-    are not shown.
+    `raw` is true while the raw input is shown, and `full` is true while the dialog has its full size.
+    `scroll` is what `scroll_hints` returns. The hint for scrolling comes before the keys for the view,
+    because in 80 columns the last hints are not shown.
     """
     names = ("take", "reason", "cancel", "write", "diff", "raw")
     take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)

@@ -1,4 +1,4 @@
-"""The dialog for editing a rule, which is shown as a sentence with choices for each part."""
+"""The dialog for editing a rule. It shows the rule as a sentence with choices for each part."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class RuleEditDialog(Dialog[Rule | None]):
         self._fit()
 
     def on_rule_editor_changed(self) -> None:
-        """Set the height of the editor, whose sentences may have more lines now."""
+        """Set the height of the editor, because a changed sentence can have more or fewer lines."""
         self._fit()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:

@@ -154,7 +154,10 @@ class CompletionList(Widget):
         return draw_row(segments, self.size.width, self.rich_style, selected)
 
     def _detail_line(self, row: int) -> Strip:
-        """Draw line `row` of the selected item's full description; blank if the item's row shows it all."""
+        """Draw line `row` of the selected item's full description.
+
+        The line is blank after the end of the description, or if the item itself shows the full description.
+        """
         width = self.size.width
         chosen = self._choices[self.current] if self.current < len(self._choices) else CompletionItem("")
         is_shortened = cell_len(chosen.description) > self._description_room(width)

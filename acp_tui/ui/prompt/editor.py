@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class PromptEditor(TextArea, inherit_bindings=False):
     """A text area in which tokens of pastes and attachments act as one character.
 
-    The menu keys are bound here, so that they precede the keys of the prompt around it.
+    The menu keys are bound here, so that they precede the keys of the prompt around the editor.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("menu", "edit")
@@ -78,14 +78,17 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return self.get_text_range((0, 0), self.cursor_location)
 
     def replace_text(self, text: str, cursor: Location | None = None) -> None:
-        """Replace the text. This can be undone and opens no menu. By default the cursor goes to the end."""
+        """Replace the text. The user can undo the replacement, and no menu opens.
+
+        By default the cursor goes to the end.
+        """
         self.replace(strip_controls(text), (0, 0), self.document.end, maintain_selection_offset=False)
         self.move_cursor(cursor if cursor is not None else self.document.end)
         self._inserted_text = self.text
         self.close_menus()
 
     def clear_all(self) -> None:
-        """Clear the text and the pastes; this cannot be undone."""
+        """Clear the text, the pastes and the undo history."""
         self.load_text("")
         self.pastes = Pastes()
         self.close_menus()
@@ -106,7 +109,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         """Run the binding of a key immediately, so that keys act in the order they were typed.
 
         Textual runs bindings after the key has passed the message queues of all parents, and characters
-        typed meanwhile would overtake it: typing "teh", two backspaces and "he" quickly would go wrong.
+        typed meanwhile would overtake the key: typing "teh", two backspaces and "he" quickly would go wrong.
         """
         if forward_typeahead(self, event):
             return
@@ -122,7 +125,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._insert("\n")
 
     def _insert(self, text: str) -> None:
-        """Replace the selection by a text, and put the cursor after it."""
+        """Replace the selection by `text`, and put the cursor after the new text."""
         self.replace(text, *self.selection, maintain_selection_offset=False)
 
     def find_matching_bracket(self, *_: object) -> None:
@@ -131,9 +134,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
         """Scroll to the cursor if it is inside the document.
 
-        Undo and redo of Textual 8.2.8 resize the text before they restore the selection. If that shows or
-        hides the scrollbar, this is called with a cursor that may be beyond the end of the new text.
-        Restoring the selection scrolls again.
+        Undo and redo of Textual 8.2.8 resize the text before they restore the selection. If the
+        resizing shows or hides the scrollbar, Textual calls this method with a cursor that can be beyond the
+        end of the new text. Restoring the selection scrolls again.
         """
         if self.cursor_location > self.document.end:
             return Offset()
@@ -148,7 +151,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.paste(event.text)
 
     def action_paste(self) -> None:
-        """Ask the parent to paste from the clipboard, which may contain an image."""
+        """Ask the parent to paste from the clipboard, which can contain an image."""
         self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
@@ -214,7 +217,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         return super().edit(edit)
 
     def validate_selection(self, selection: Selection) -> Selection:
-        """If an end of a selection is inside a token, move it out of the token, in the cursor's direction."""
+        """If an end of a selection is inside a token, move the end out, in the cursor's direction."""
         if not self.pastes and not self._attachments:
             return selection
         before = self.selection.end
@@ -223,7 +226,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     def _outside_token(self, location: Location, *, after: bool) -> Location:
         """Return the location or, if it is inside a token, the token's start (its end if `after` is true).
 
-        The row may be one past the last: Textual deletes the last line up to the start of that row.
+        The row can be one past the last row: Textual deletes the last line up to the start of that row.
         """
         row, column = location
         if row >= self.document.line_count:
@@ -267,7 +270,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- commands
 
     def update_suggestion(self) -> None:
-        """Show the hint for the argument if the text is only a command and the cursor is at its end."""
+        """Show the hint for the argument if the text is only a command and the cursor is at the end."""
         hint = ""
         command = self._command_at_end()
         if command is not None and command.hint:
@@ -277,7 +280,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.suggestion = hint
 
     def watch_selection(self) -> None:
-        """Update the hint for a command's argument, which is shown only while the cursor is at the end."""
+        """Update the hint for a command's argument. The hint is shown only while the cursor is at the end."""
         self.update_suggestion()
 
     def action_cursor_right(self, select: bool = False) -> None:

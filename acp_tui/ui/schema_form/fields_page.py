@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 
 class FieldsPage(Vertical):
-    """A column of fields. Problems with one field are shown below the field, others with `show_problem`."""
+    """A column of fields. A problem with one field is shown below the field.
+
+    Other problems are shown with `show_problem`.
+    """
 
     DEFAULT_CSS = "FieldsPage { height: auto; }"
 
@@ -136,7 +139,7 @@ class FieldsPage(Vertical):
         return next((f"{fault.sentence}." for fault in faults if fault.path[:1] == (field.field.name,)), "")
 
     def value(self) -> dict[str, Any] | None:
-        """Return the object that the fields produce. If it is invalid, show the problems and return None."""
+        """Return the object that the fields produce. If there are problems, show them and return None."""
         values = read_values(self._form, self._entries(), pattern_found)
         problems = dict(values.problems)
         faults = [] if problems else self._validate(values.content)

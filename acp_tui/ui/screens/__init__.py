@@ -1,1 +1,1 @@
-"""The screens of the app, and the dialogs they open."""
+"""The screens of the app, and the dialogs that these screens open."""

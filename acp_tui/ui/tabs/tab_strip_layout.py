@@ -1,4 +1,4 @@
-"""Fits the tabs into one row: titles are shortened first; then only tabs around the current one are shown."""
+"""Fits the tabs into one row: first shortens titles, then leaves out tabs far from the current tab."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Piece:
 
 
 def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[Piece]:
-    """Return the parts of the row, which together fit into `width` cells. The current tab is always shown."""
+    """Return the parts of a row that fits into `width` cells. The current tab is always shown."""
     title = MAX_TITLE
     while title > MIN_TITLE and _width(tabs, current, 0, len(tabs), title) > width:
         title -= 1
@@ -87,9 +87,9 @@ def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, titl
 
 
 def _omission(tabs: Sequence[StripTab], omitted: range, arrow: str, index: int) -> Piece:
-    """Return the part that shows how many tabs are left out, with "?" if one of them has a question.
+    """Return the part that shows how many tabs are left out.
 
-    A click on the part shows the tab at `index`.
+    The part contains "?" if one of these tabs has a question. A click on the part shows the tab at `index`.
     """
     asks = any(tabs[each].mark == "asking" for each in omitted)
     count = f"{'? ' if asks else ''}{len(omitted)}"

@@ -81,7 +81,7 @@ def theme_problems(settings: Settings) -> list[Problem]:
 
 
 def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = None) -> LoadedTheme:
-    """Load a theme. If the name is unknown, return the default theme and say so in `problems`.
+    """Load a theme. If the name is unknown, return the default theme with a message in `problems`.
 
     `origin` returns where the name comes from, for the message about an unknown theme.
     """
@@ -161,13 +161,13 @@ if TYPE_CHECKING:
 
 
 def _read_base(name: str, document: TomlDocument) -> dict[str, Any]:
-    """Return the base of a user's theme, with `dark` and `ansi` from the user's file if it sets them.
+    """Return the base of a user's theme, with `dark` and `ansi` from the user's file if the file sets them.
 
     The base is a built-in theme, chosen by the first of these rules that applies:
 
     1. If the key `base` in the file is the name of a built-in theme, that theme.
     2. If a built-in theme has the same name as the user's theme, and the file sets neither `dark` nor
-       `ansi`, that theme.
+       `ansi`, the built-in theme.
     3. If the file sets `dark` to false, "light".
     4. Otherwise "dark".
     """
@@ -192,7 +192,7 @@ def _read_table(
 ) -> dict[str, Any]:
     """Return the valid values of a table in a theme file. Report the others as problems of the document.
 
-    `known` has the keys that the table may have; None if it may have any.
+    `known` contains the valid keys of the table; None if all keys are valid.
     """
     values = document.data.get(table, {})
     if not isinstance(values, dict):
@@ -292,7 +292,7 @@ def _build(name: str, data: dict[str, Any], problems: list[str] | None = None) -
 
 
 def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
-    """Return CSS variables that make a selected row in Textual's lists look like one in acp-tui's lists.
+    """Return CSS variables that make selected rows in Textual's lists look like selected rows of acp-tui.
 
     `style` is the theme's style for selected rows.
     """
@@ -304,7 +304,7 @@ def _selected_row(style: str, colours: dict[str, str]) -> dict[str, str]:
 def _selected_text(variables: dict[str, str]) -> dict[str, str]:
     """Return the CSS variable for the colour of text selected with the mouse.
 
-    Textual's default is transparent, which makes the text invisible in lines that acp-tui draws itself.
+    Textual's default, a transparent colour, makes the text invisible in lines that acp-tui draws itself.
     """
     background = variables.get("screen-selection-background")
     if background is None or background.startswith("ansi_"):

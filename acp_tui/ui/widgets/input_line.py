@@ -34,5 +34,5 @@ class InputLine(Input, inherit_bindings=False):
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
-        """Remove control characters, which may come with pasted text."""
+        """Remove control characters, which pasted text can contain."""
         return strip_controls(value)

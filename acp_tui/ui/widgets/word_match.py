@@ -1,7 +1,7 @@
 """Filters texts by typed words: whole words rank before prefixes, and prefixes before other substrings.
 
-A text matches if it contains all typed words. If no text does, a text matches if it contains the typed
-letters in the same order.
+A text matches if it contains all typed words. If no text contains all typed words, a text matches if it
+contains the typed letters in the same order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def word_rank(query: str, *fields: str) -> Rank | None:
     """Find the best match of each word of `query`, and return the rank of the worst of these matches.
 
     Returns None if a word occurs in no field, or if there are no words. Pass the most important field first:
-    of equally good matches, the one in the earlier field wins.
+    of equally good matches, the match in the earlier field wins.
     """
     ranks: list[Rank] = []
     for typed in query.lower().split():
@@ -50,7 +50,7 @@ def _rank(typed: str, text: str) -> int | None:
 def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
     """Return the matching items, best first.
 
-    If no item matches, return those whose first field contains the letters of the query in order.
+    If no item matches, return the items whose first field contains the letters of the query in order.
     """
     ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
     if ranked:

@@ -1,6 +1,6 @@
-"""The snapshot of one folder: the files it contains, their original state, and how they differ now.
+"""The snapshot of one folder: the folder's files, their original state, and how the files differ now.
 
-Files that existed but were not copied are remembered by name. Without that, a file that was ignored, too
+Files that existed but were not copied are remembered by name. Otherwise, a file that was ignored, too
 large or unreadable at first could count as new later, and reverting the change would delete the file.
 """
 
@@ -92,7 +92,7 @@ class FolderSnapshot:
         self._modes = FileModes()
 
     def _find_top(self, number: int) -> Path:
-        """Return the topmost folder whose ignore rules apply: the repository's top or, without one, the root.
+        """Return the topmost folder whose ignore rules apply: the repository's top, or else the root.
 
         A root that its repository ignores is treated as if it were in no repository.
         """
@@ -110,7 +110,7 @@ class FolderSnapshot:
     def _ignore_options(self) -> list[str]:
         """The options that tell `git ls-files` what to ignore.
 
-        If any `.gitignore` is a pipe, they keep git from reading `.gitignore` files at all.
+        If any `.gitignore` is a pipe, the options keep git from reading `.gitignore` files at all.
         """
         if IGNORE_FILE in self._special:
             return [f"--exclude-from={self._git.ignore_file}", *self._excludes]
@@ -251,7 +251,10 @@ class FolderSnapshot:
         return path.is_relative_to(self.root)
 
     def original(self, path: Path) -> FileState | None:
-        """Return the original state of a path; None if it was ignored, excluded or could not be listed."""
+        """Return the original state of a path.
+
+        None if the path was ignored or excluded, or could not be listed.
+        """
         return self.originals([path])[path]
 
     def originals(self, paths: Sequence[Path]) -> dict[Path, FileState | None]:
@@ -317,7 +320,7 @@ class FolderSnapshot:
     def _forget_timestamps(self) -> None:
         """Make git list all files as changed, without comparing their contents.
 
-        To compare contents, git would open `.gitattributes`, and block if that is a pipe.
+        To compare contents, git would open `.gitattributes`, and block if `.gitattributes` is a pipe.
         """
         entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
         self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
@@ -344,7 +347,7 @@ class FolderSnapshot:
             yield FileChange(path, "added", _UNKNOWN if path in older else None)
 
     def _nested(self, top: Path) -> Iterator[Path]:
-        """Yield the files of a repository at `top`, which is below this folder."""
+        """Yield the files of the nested repository whose folder is `top`."""
         tree = GitWorkTree(top, top, self._git.directory / "none")
         for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
             path = top / os.fsdecode(name)
@@ -358,17 +361,17 @@ class FolderSnapshot:
         return _UNKNOWN if self._older_without_copy([path]) else None
 
     def _older_without_copy(self, paths: Iterable[Path]) -> set[Path]:
-        """Return those of the seemingly new files that are older than the snapshot and have no copy.
+        """Of the files that seem new, return those that are older than the snapshot and have no copy.
 
         Such files were moved here, or the snapshot could not list them. The age is taken from the ctime,
-        because no program can set it back.
+        because no program can set the ctime back.
         """
         older = {path: self._current_blob(path) or "" for path in paths if self._changed_since(path) is False}
         copies = self._git.present([blob for blob in older.values() if blob])
         return {path for path, blob in older.items() if blob not in copies}
 
     def _changed_since(self, path: Path) -> bool | None:
-        """Return whether the file was created or changed after the snapshot; None if it does not exist."""
+        """Return whether the file was created or changed after the snapshot; None if there is no file."""
         try:
             return path.lstat().st_ctime >= self._began
         except (FileNotFoundError, NotADirectoryError):
@@ -383,7 +386,7 @@ class FolderSnapshot:
         return blob_name(now.data) if now else None
 
     def _below_top(self) -> bytes:
-        """Return the path of the root below `self._top`, with a slash at the end; empty if they are equal."""
+        """Return the root's path below `self._top`, with a slash at the end; empty if the root is the top."""
         return b"" if self.root == self._top else os.fsencode(self.root.relative_to(self._top)) + b"/"
 
     def _path(self, name: bytes) -> Path:
@@ -402,5 +405,5 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _escape_pattern(name: str) -> str:
-    """Return an ignore pattern that matches only this name."""
+    """Return an ignore pattern that matches only `name`."""
     return "".join(f"\\{character}" if character in "\\*?[ " else character for character in name)

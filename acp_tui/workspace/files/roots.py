@@ -29,7 +29,7 @@ class Roots:
 
 
 def require_absolute(path: str) -> str:
-    """Return the path unchanged. Raises `Refusal` if it is invalid or relative.
+    """Return the path unchanged. Raises `Refusal` if the path is invalid or relative.
 
     ACP requires absolute paths.
     """

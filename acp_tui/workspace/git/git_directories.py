@@ -44,7 +44,7 @@ def git_directory_reason(path: str | PurePath) -> str | None:
     """Return why a change of this file can change or create a git directory; None if there is no reason.
 
     There is a reason for any file in a git directory. There is also a reason for names such as `objects`
-    beside a file called `HEAD`, since their folder could become a git directory. A new `HEAD` is not checked
+    beside a file called `HEAD`, since the folder could become a git directory. A new `HEAD` is not checked
     here, but by `sensitive_reason`. The reason is a verb phrase that follows the file's name.
     """
     try:

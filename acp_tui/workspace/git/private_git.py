@@ -84,9 +84,10 @@ class PrivateGit:
         self._running: set[subprocess.Popen[bytes]] = set()
 
     def nested(self, name: str) -> PrivateGit:
-        """Return a `PrivateGit` for the subfolder `name` of `directory`. The caller must call `create`.
+        """Return a `PrivateGit` for the subfolder `name` of `directory`.
 
-        The two objects share a reaper, and `stop` of either object ends the commands of both objects.
+        The caller must call `create` of the new object. The two objects share a reaper, and `stop` of either
+        object ends the commands of both objects.
         """
         other = PrivateGit(self.directory / name, self._reaper, seconds=self._seconds)
         other._stopped, other._running = self._stopped, self._running
@@ -170,7 +171,7 @@ class PrivateGit:
             unfinished.unlink(missing_ok=True)
 
     def blob(self, name: str) -> bytes:
-        """Return the stored content with this name. Raises `GitError` if none is intact."""
+        """Return the content with this name. Raises `GitError` if the content is missing or damaged."""
         data = self.run("cat-file", "blob", name)
         if blob_name(data) != name:  # it may come from the user's repository
             raise GitError("the stored copy is damaged")

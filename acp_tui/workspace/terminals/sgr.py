@@ -76,10 +76,10 @@ def _number(text: str) -> int:
 
 
 def _color(codes: list[str], *, with_space: bool) -> Color:
-    """Remove an extended colour from the front of the codes, and return it; None if it is invalid.
+    """Remove an extended colour from the front of the codes, and return the colour; None if it is invalid.
 
-    An extended colour is `5;N` or `2;R;G;B`. If written with colons, it may contain a colour space after the
-    2 (`with_space`), which may be empty: `2::R:G:B`.
+    An extended colour is `5;N` or `2;R;G;B`. If written with colons, the colour can contain a colour space
+    after the 2 (`with_space`). The colour space can be empty: `2::R:G:B`.
     """
     kind = codes.pop(0) if codes else ""
     if kind == "5" and codes:

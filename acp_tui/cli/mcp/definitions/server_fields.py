@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"\$\{[\w:]+\}")
 
 
 class Field(NamedTuple):
-    """A labelled text, and the key of the definition that it comes from."""
+    """A labelled text, and the text's key in the definition (empty if there is none)."""
 
     label: str
     text: str

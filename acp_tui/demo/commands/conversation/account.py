@@ -15,12 +15,12 @@ SIGN_IN_COMMAND = "signin"
 
 @slash_command(SIGN_IN_COMMAND, "A prompt that is refused until you sign in; then your client sends it again")
 async def sign_in(turn: Turn) -> None:
-    """Say that the user is signed in. If the user is not, the prompt is refused before it gets here."""
+    """Say that the user is signed in. Without a sign-in, the prompt is refused before this command runs."""
     await turn.say("You are signed in, though I have no accounts. `/logout` signs you out.")
 
 
 @slash_command("logout", "Sign out; the next request is refused until you sign in")
 async def logout(turn: Turn) -> None:
-    """Sign out although the client did not ask for it, as when a login expires."""
+    """Sign out without a request from the client, as when a login expires."""
     turn.session.sign_out()
     await turn.say("Signed out. I will refuse the next request, so that your client asks you to sign in.")

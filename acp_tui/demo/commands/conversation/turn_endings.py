@@ -109,7 +109,7 @@ async def silence(turn: Turn) -> None:
 
 @slash_command("flood", "Many chunks, as fast as possible", "[chunks] [characters]")
 async def flood(turn: Turn) -> None:
-    """Send chunks without pauses. They are not added to the history."""
+    """Send chunks without pauses. The chunks are not added to the history."""
     chunks = parse_number(turn.argument, 2000, maximum=1_000_000)
     size = parse_number(" ".join(turn.argument.split()[1:]), 40, maximum=100_000)
     text = ("The quick brown fox jumps over the lazy dog. " * (size // 45 + 1))[:size]

@@ -30,7 +30,7 @@ async def plan(turn: Turn) -> None:
 
 
 async def _send_unstable_kinds(turn: Turn) -> None:
-    """Send plans with ids, which are only allowed if the client advertises `plan`."""
+    """Send plans with ids. Such plans are only allowed if the client advertises `plan`."""
     if turn.capabilities.plan is None:
         await turn.say("Your client does not advertise `plan`, so I cannot send plans with ids.")
         return

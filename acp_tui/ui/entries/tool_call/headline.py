@@ -37,7 +37,7 @@ def headline(
     foldable: bool,
     status: str,
 ) -> Strip:
-    """Draw the first line of an entry, with the details in `facts` and the status at its right edge.
+    """Draw the first line of an entry, with the details in `facts` and the status at the right edge.
 
     The title is shortened to fit. If it would become too short, details are dropped, starting with the first.
     """
@@ -57,7 +57,7 @@ def headline(
 
 
 def _end(status: str, palette: Palette) -> list[Segment]:
-    """Return the icon of a status, or its name if it has no icon, followed by a blank cell."""
+    """Return the icon of a status between blank cells. A status without an icon is shown by its name."""
     sign = STATUS_ICONS.get(status) or shorten(status, MAX_STATUS_WIDTH)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
@@ -102,7 +102,7 @@ def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
 
 
 def elapsed(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
-    """Return the time from `at` to `ended_at` (None: until now) as text; empty if it is very short."""
+    """Return the time from `at` to `ended_at` (None: until now) as text; empty if the time is very short."""
     if ended_at is not None:
         return format_duration(ended_at - at) if ended_at - at > MIN_SECONDS else ""
     seconds = int(now() - at) if now is not None else 0

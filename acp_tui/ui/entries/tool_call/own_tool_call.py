@@ -1,4 +1,4 @@
-"""Draws a call of one of acp-tui's own tools. It looks like a tool call of the agent."""
+"""Draws a call of one of acp-tui's own tools. The call looks like a tool call of the agent."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class AgentSettings:
             self.choose_option(setting)
 
     def choose_option(self, name: str | None = None) -> None:
-        """Let the user choose a value of the agent option with this id or category.
+        """Let the user choose a value of the agent option whose id or category is `name`.
 
         If there is no such option, or if `name` is None, show all options.
         """
@@ -98,7 +98,10 @@ class AgentSettings:
         self._start(self._changes.change(option_id, value))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
-        """Run a coroutine in a worker of the conversation's screen; closing the dialog does not stop it."""
+        """Run a coroutine in a worker of the conversation's screen.
+
+        Closing the dialog does not stop the coroutine.
+        """
         self._screen.run_worker(work, group="options")
 
     def refresh_options(self) -> None:
@@ -133,7 +136,7 @@ class AgentSettings:
             self.set_policy(policy)
 
     def set_policy(self, policy: Policy) -> None:
-        """Apply this policy, beginning with the agent's next permission request."""
+        """Apply `policy`, beginning with the agent's next permission request."""
         if self._runner.conversation is not None:
             self._runner.conversation.set_policy(policy)
             self._status.policy = policy

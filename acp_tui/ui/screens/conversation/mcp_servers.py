@@ -78,7 +78,7 @@ class ConversationMcp:
     def use_prompt(self, name: str, argument: str) -> None:
         """Put the MCP prompt `name` ("SERVER:PROMPT") into the input.
 
-        The user is first asked for the prompt's arguments, if it has any. `argument` pre-fills the first one.
+        The user is first asked for the prompt's arguments, if any. `argument` pre-fills the first argument.
         """
         self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
 

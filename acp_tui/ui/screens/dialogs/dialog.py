@@ -17,7 +17,7 @@ Result = TypeVar("Result")
 
 
 class Dialog(ModalScreen[Result]):
-    """A modal screen. Ctrl+C copies the selection; without a selection it does the same as Esc."""
+    """A modal screen. Ctrl+C copies the selection; without a selection, Ctrl+C does the same as Esc."""
 
     BINDINGS: ClassVar = keys.bindings("dialog")
 
@@ -27,7 +27,7 @@ class Dialog(ModalScreen[Result]):
         self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
 
     def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme. Dialogs that draw their own lines extend this."""
+        """Apply the colours of a new theme. Dialogs that draw their own lines override this method."""
 
     def action_close(self) -> None:
         """Close without a result."""

@@ -1,1 +1,1 @@
-"""The MCP screen: servers on the left, the facts about one of them and what it offers on the right."""
+"""The MCP screen: servers on the left; on the right, the facts about a server, and what the server offers."""

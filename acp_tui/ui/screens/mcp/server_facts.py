@@ -24,7 +24,7 @@ SOURCES = {"name": "the agent's name for the tool", "title": "the agent's title 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One of the five facts about a server, with its evidence."""
+    """One of the five facts about a server, with the evidence for the fact."""
 
     label: str
     state: FactState

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ConversationFacts:
-    """The status of a conversation and its work so far. Texts are safe to display."""
+    """A conversation's status and work so far. Texts are safe to display."""
 
     status: StatusFacts
     activity: str = ""  # the tool call that runs

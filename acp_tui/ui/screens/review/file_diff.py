@@ -1,4 +1,4 @@
-"""One changed file as rows: a heading for each part, its lines, and the comments below them."""
+"""One changed file as rows: a heading for each part, the lines of the part, and comments below the lines."""
 
 from __future__ import annotations
 
@@ -86,7 +86,8 @@ class FileDiff:
         """Lay out the rows.
 
         `author_of` gets the authors of a part as bits (see `ChangedFile.authors_of`). It returns a label for
-        them, and whether to highlight the label. `other_name` is the result of `ReviewState.other_name`.
+        the authors, and whether to highlight the label. `other_name` is the result of
+        `ReviewState.other_name`.
         """
         self.file = file
         self.parts = parts

@@ -45,7 +45,7 @@ class ReviewState:
         return self.loaded(self.path) if self.path is not None else None
 
     def loaded(self, path: Path) -> ChangedFile | None:
-        """Return the changed file at a path; None if it has not been loaded."""
+        """Return the changed file at a path; None if the file has not been loaded."""
         return self._review.model.files.get(path)
 
     def comments_on(self, path: Path) -> list[Comment]:

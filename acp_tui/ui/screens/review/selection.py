@@ -1,4 +1,4 @@
-"""Which files and parts the review screen shows, and how it names them."""
+"""The filters of the review screen, and labels for filters and for authors of changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ReviewFilter:
         return [part for part in file.parts if file.authors_of(part) & bit]
 
     def name(self, prompts: Sequence[str]) -> str:
-        """Return the filter's label. For a single turn, it quotes that turn's prompt, one of `prompts`."""
+        """Return the filter's label. For a single turn, the label quotes the prompt, one of `prompts`."""
         if self.commented:
             return "Files with comments"
         if self.turn is None:
@@ -58,7 +58,7 @@ def filter_choices(
 ) -> dict[str, tuple[ReviewFilter, Choice]]:
     """Return the filters to offer, each with its row in the dialog, by `ReviewFilter.value`.
 
-    Among the filters for single turns, that of the latest turn comes first.
+    Among the filters for single turns, the filter for the latest turn comes first.
     """
     files = [file for file in files if not file.done]
     turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)

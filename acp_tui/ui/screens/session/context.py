@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class SessionContext:
-    """The session on the screen, and how to draw it. The screen keeps the attributes up to date."""
+    """The session on the screen, and how to draw the session. The screen keeps the attributes up to date."""
 
     session: Session
     palette: Palette

@@ -1,8 +1,8 @@
 """Parses pastes in the terminal's input, and passes everything else to another parser.
 
 Textual 8.2.8 looks for keys in pasted text, too. An escape character in a paste turns the rest of the paste
-into keystrokes, with an Enter at each line end. Textual also parses a long paste character by character,
-which is slow.
+into keystrokes, with an Enter at each line end. Textual is also slow with long pastes: it parses each
+character separately.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class PasteParser:
         return text[end:]
 
     def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
-        """Yield the paste as an event once its end has arrived, and return the text after the paste."""
+        """Yield the paste as an event once the end marker has arrived, and return the text after it."""
         before = "".join(pasted[-MAX_PARTIAL_MARKER:])[-MAX_PARTIAL_MARKER:]
         end = (before + text).find(END)
         if end < 0:

@@ -1,7 +1,8 @@
 """Takes the terminal's replies to queries of acp-tui out of the input; Textual's parser gets the rest.
 
 Textual 8.2.8 knows neither OSC replies nor reports of the colour scheme, and would type them into the prompt.
-It also gives up on an escape sequence that is interrupted for a tenth of a second, which happens over SSH.
+It also gives up on an escape sequence that is interrupted for a tenth of a second. Over SSH, such
+interruptions happen.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class ReplyParser:
 
 
 def _messages(reply: re.Match[str]) -> Iterator[BackgroundReply]:
-    """Yield what a reply says about the background; nothing if it is about something else or garbled."""
+    """Yield the background that a reply reports; nothing if the reply is garbled or about something else."""
     if scheme := reply["scheme"]:
         yield BackgroundReply(dark=scheme == "1", from_colour=False)
         return
