@@ -89,7 +89,7 @@ class AppContext:
         return resolve_launch(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
-        """Return how to start the agent of a recorded session in order to resume it.
+        """Return how to start the agent of a recorded session in order to resume the session.
 
         `agent` and `program` are the agent's name and command line if the user gave them. Raises
         `UserError` if they denote an agent other than the session's.
@@ -120,7 +120,8 @@ class AppContext:
     def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
         """Return True if the session was started with `--command`.
 
-        Earlier versions of acp-tui did not record this. For their sessions it is inferred from the command.
+        Earlier versions of acp-tui did not record the use of `--command`. For sessions of these versions, the
+        use is inferred from the command.
         """
         recorded = stored.meta.get("ad_hoc")
         if isinstance(recorded, bool):
@@ -141,7 +142,7 @@ class AppContext:
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:
         """Find a recorded session by acp-tui's id for it, the beginning of that id, or the agent's id for it.
 
-        Returns None for an unknown id, because the agent may have a session with that id; with
+        Returns None for an unknown id, because the agent might have a session with that id; with
         `must_exist`, raises `UserError` instead. Also raises `UserError` if several sessions match.
         """
         recorded = list_sessions(paths().data)
@@ -188,7 +189,7 @@ class AppContext:
         return self._drafts.load(conversation.folder.id) if conversation.folder.id else ""
 
     def save_draft(self, conversation: Conversation, text: str) -> None:
-        """Save the unsent prompt of a conversation. Raises `UserError` if it cannot be written."""
+        """Save the unsent prompt of a conversation. Raises `UserError` if the prompt cannot be written."""
         if conversation.folder.id:
             try:
                 self._drafts.save(conversation.folder.id, text)
@@ -218,13 +219,13 @@ class AppContext:
         return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:
-        """Export a conversation to a file and return its path. `form` is one of `export.FORMATS`."""
+        """Export a conversation to a file and return the file's path. `form` is one of `export.FORMATS`."""
         if conversation.folder.path is None:
             raise UserError("This conversation is not recorded, so there is nothing to export.")
         return self.export_stored(read_session(conversation.folder.path), conversation.cwd, form, theme)
 
     def export_stored(self, stored: StoredSession, cwd: Path, form: str, theme: str) -> Path:
-        """Export a recorded session to a file and return its path.
+        """Export a recorded session to a file and return the file's path.
 
         `cwd` is the folder in which the session worked. Relative paths in the session start there.
         """
@@ -261,7 +262,7 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Delete the oldest recorded sessions until the others meet the limits in the settings."""
+        """Delete the oldest recorded sessions until the remaining ones meet the limits in the settings."""
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 

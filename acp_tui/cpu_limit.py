@@ -23,9 +23,9 @@ class CpuLimitError(Exception):
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise `CpuLimitError` in the block once the process has spent this much CPU time in it.
+    """Raise `CpuLimitError` in the block once the process has spent `seconds` of CPU time there.
 
-    Use this in the main thread only, and do not nest it. Python's `re` checks for signals during a search,
+    Works in the main thread only, and cannot be nested. Python's `re` checks for signals during a search,
     so that even a search that would take years is interrupted.
     """
     active = True

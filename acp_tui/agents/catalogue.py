@@ -67,7 +67,7 @@ def agent_problems(name: str, settings: Settings) -> list[Problem]:
 
 
 def find_agent(name: str, settings: Settings) -> KnownAgent:
-    """Return the agent of this name. Raises `UserError` if it is unknown or its settings are invalid."""
+    """Return the agent `name`. Raises `UserError` if the agent is unknown or its settings are invalid."""
     agents = known_agents(settings)
     if name in agents:
         return agents[name]
@@ -77,7 +77,7 @@ def find_agent(name: str, settings: Settings) -> KnownAgent:
 
 
 def resolve_launch(name: str, settings: Settings) -> Launch:
-    """Return how to start the agent of this name. Raises `UserError` if it is unknown or not installed."""
+    """Return how to start the agent `name`. Raises `UserError` if the agent is unknown or not installed."""
     agent = find_agent(name, settings)
     command = agent.find_command()
     if command is None:

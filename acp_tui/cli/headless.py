@@ -31,7 +31,7 @@ CANCEL_GRACE_SECONDS = 5.0
 
 
 def _require_narrow_workspace(cwd: Path) -> None:
-    """Raise `UserError` for the home directory or a folder above it: the user must confirm it with --cwd."""
+    """Raise `UserError` for the home directory and folders above: the user must confirm these with --cwd."""
     if what := wide_workspace(cwd):
         raise UserError(
             f"The workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
@@ -135,7 +135,7 @@ class HeadlessRun:
         await self.finish(work)
 
     async def finish(self, work: Coroutine[None, None, None]) -> None:
-        """Await `work` without a timeout; signals can still interrupt it."""
+        """Await `work` without a timeout. Signals can still interrupt `work`."""
         self._work = asyncio.create_task(work)
         try:
             await self._work

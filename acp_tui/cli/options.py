@@ -17,7 +17,7 @@ OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
 
 
 def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentParser:
-    """Add a subcommand. Its summary appears in the parent's help and, as a sentence, in its own help."""
+    """Add a subcommand. `summary` is in the parent's help and, as a sentence, in the subcommand's help."""
     return actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
 
 
@@ -71,9 +71,9 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """Add the options that resume a session, and those that set the agent's mode and options.
+    """Add the options that resume a session, and also `--mode` and `--set`.
 
-    Return the argument group with the options that choose the session.
+    Return the argument group with the options that resume a session.
     """
     parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
     parser.add_argument(

@@ -21,7 +21,7 @@ def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
     """Make SIGINT, SIGTERM and SIGHUP end the app."""
 
     def on_end_signal(number: int, _frame: object) -> None:
-        """Shut down cleanly. If that takes longer than `SHUTDOWN_GRACE_SECONDS`, exit without cleanup.
+        """Shut down cleanly. If the shutdown exceeds `SHUTDOWN_GRACE_SECONDS`, exit without cleanup.
 
         In both cases the agents' watcher processes end the remaining processes.
         """

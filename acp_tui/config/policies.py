@@ -1,4 +1,4 @@
-"""The names of the permission policies, strictest first. `permissions.decision` implements them."""
+"""The names of the permission policies, strictest first. `permissions.decision` implements the policies."""
 
 from typing import Literal
 

@@ -175,7 +175,7 @@ _ALL = tuple(pattern for patterns in _BY_REASON.values() for pattern in patterns
 
 
 def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | None:
-    """Return why a file is sensitive, as a clause that follows its name; None if it is not.
+    """Return why a file is sensitive, as a clause to put after the file's name; None if the file is not.
 
     `extra` are the user's patterns for names or paths; `~` stands for the home directory.
     """
@@ -193,7 +193,7 @@ def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | N
 
 
 def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
-    """Return True if this file may contain passwords or keys and must not be logged."""
+    """Return True if this file could contain passwords or keys and must not be logged."""
     text = os.path.normpath(os.fspath(path))
     if _is_ours(text):
         return True
@@ -204,7 +204,7 @@ def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
 
 
 def glob_may_match_sensitive(pattern: str) -> bool:
-    """Return True if this shell glob may match a sensitive file.
+    """Return True if this shell glob could match a sensitive file.
 
     Very general globs such as `*` do not count, although they match such files, too.
     """

@@ -22,7 +22,7 @@ class FileTooLargeError(OSError):
 
 
 def read_small_file(file: Path) -> bytes | None:
-    """Return the content of a regular file; None if there is no file, or if it is a pipe or a device.
+    """Return the content of a regular file; None if the file is missing, a pipe or a device.
 
     Raises `FileTooLargeError` if the file has more than `MAX_BYTES`, and `OSError` if it cannot be read.
     """
@@ -62,7 +62,7 @@ def read_small_file_inside(folder: Path, name: str) -> bytes | None:
 
 
 def _resolved(path: Path) -> Path:
-    """Return the real path. Unlike `Path.resolve`, this raises no `RuntimeError` for a loop of links."""
+    """Return the real path. Raises no `RuntimeError` for a loop of links, unlike `Path.resolve`."""
     return type(path)(os.path.realpath(path))
 
 

@@ -1,4 +1,4 @@
-"""A TOML file with the line of every key. Errors in it are collected, so that acp-tui still starts."""
+"""A TOML file with the line of every key. Errors in the file are collected, so that acp-tui still starts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 @dataclass(slots=True)
 class TomlDocument:
-    """The content of a file and its problems. `data` is empty if the file is missing or cannot be read."""
+    """The content and the problems of a file. `data` is empty if the file is missing or cannot be read."""
 
     file: Path
     data: dict[str, Any] = field(default_factory=dict)
@@ -31,7 +31,10 @@ class TomlDocument:
     _unknown_keys: int = 0
 
     def line(self, *path: str | int) -> int | None:
-        """Return the line of a key, or else of the innermost table around it; None if neither is known."""
+        """Return the line of a key, or else of the innermost table around the key.
+
+        Return None if neither line is known.
+        """
         while path:
             if path in self.lines:
                 return self.lines[path]
@@ -44,10 +47,10 @@ class TomlDocument:
         self._problems.append(Problem(self.file, self.line(*path), key, sentence))
 
     def report_unknown_key(self, path: tuple[str | int, ...], known: Iterable[str]) -> None:
-        """Add a problem for an unknown key. It suggests a similar key, or lists the valid keys.
+        """Add a problem for an unknown key. The problem suggests a similar key, or lists the valid keys.
 
         Finding a similar key takes 0.1 ms and a file can contain 200,000 keys. So only the first
-        `MAX_UNKNOWN_KEYS` are reported one by one.
+        `MAX_UNKNOWN_KEYS` unknown keys are reported one by one.
         """
         self._unknown_keys += 1
         if self._unknown_keys <= MAX_UNKNOWN_KEYS:

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
 @dataclass(slots=True)
 class UserAgent:
-    """A new agent defined by the user, or the user's changes to the built-in agent of this name."""
+    """A new agent defined by the user, or the user's changes to the built-in agent called `name`."""
 
     name: str
     file: Path

@@ -107,7 +107,7 @@ def strings(value: Any) -> list[str]:
 
 
 def command(value: Any) -> list[str]:
-    """Validate a program and its arguments: a list of strings, or a line to split like a shell does."""
+    """Validate a program and its arguments: a list of strings, or a line to split by a shell's rules."""
     if isinstance(value, str):
         try:
             words = shlex.split(value)
@@ -123,7 +123,7 @@ def command(value: Any) -> list[str]:
 def mapping(value: Any) -> dict[str, str]:
     """Validate a table of strings. Numbers and booleans are converted.
 
-    The error does not contain the value, which may be a secret.
+    The error does not contain the value, because the value can be a secret.
     """
     if not isinstance(value, dict):
         raise InvalidValueError("expected a table of strings")

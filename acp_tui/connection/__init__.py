@@ -1,4 +1,4 @@
-"""The connection to one agent: its process, the transport, calls to it and requests from it.
+"""The connection to one agent: process, transport, calls to the agent and requests from the agent.
 
 Imports only packages listed below `controller` in docs/architecture.md. The ACP SDK is imported inside
 functions, because importing it takes half a second.

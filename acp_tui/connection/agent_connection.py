@@ -122,7 +122,7 @@ class AgentConnection(RpcConnection):
     async def list_sessions(
         self, cursor: str | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
-        """Return the agent's answer with one page of its sessions.
+        """Request one page of the agent's sessions, and return the answer.
 
         `cursor` is the `nextCursor` of the previous page; None requests the first page.
         """
@@ -136,7 +136,7 @@ class AgentConnection(RpcConnection):
         await self.call("session/delete", {"sessionId": session_id}, timeout=timeout)
 
     async def close_session(self, session_id: str, *, timeout: float | None = None) -> None:
-        """Tell the agent that a session is no longer needed. This cancels its running turn."""
+        """Tell the agent that a session is no longer needed. The agent cancels the session's running turn."""
         from acp import schema
 
         self._require("closing sessions", "sessionCapabilities", "close")
@@ -207,7 +207,7 @@ class AgentConnection(RpcConnection):
     async def steer(
         self, session_id: str, blocks: Sequence[Mapping[str, Any]], *, timeout: float | None = None
     ) -> str:
-        """Send a message into the running turn, and return what the agent did with it.
+        """Send a message into the running turn, and return what the agent did with the message.
 
         The outcomes in the protocol are "injected", "promptRequired" (no turn is running) and "failed".
         """
@@ -289,5 +289,5 @@ class AgentConnection(RpcConnection):
 
 
 def _object(result: Any) -> dict[str, Any]:
-    """Return the result if it is an object, or an empty object: some agents answer with null."""
+    """Return the result if it is an object, else return an empty object: some agents answer with null."""
     return result if isinstance(result, dict) else {}

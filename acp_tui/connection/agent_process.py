@@ -73,7 +73,7 @@ class AgentProcess(PipedProcess):
 
         SIGTERM follows after `grace_seconds`, SIGKILL after `KILL_GRACE_SECONDS` of `processes.watcher`.
 
-        `reason` describes the fault that made this necessary, if any. It is stored in `AgentExit.reason`.
+        `AgentExit.reason` stores `reason`: the fault that made acp-tui end the agent, if any.
         """
         if not self.ended and not self._closing:
             self._closing = True
@@ -83,7 +83,7 @@ class AgentProcess(PipedProcess):
 
 
 def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
-    """Return the path of the program. Raises `CannotStart` if it cannot be executed."""
+    """Return the path of the program. Raises `CannotStart` if the program cannot be executed."""
     name = launch.command[0]
     if not Path(cwd).is_dir():
         raise _cannot_start(launch, f"the directory {visible_line(cwd)} does not exist.")

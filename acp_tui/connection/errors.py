@@ -60,7 +60,7 @@ class RequestFailed(ConnectionFault):
 
 
 class SignInNeeded(RequestFailed):
-    """The agent requires a sign-in. The message lists its sign-in methods."""
+    """The agent requires a sign-in. The message lists the agent's sign-in methods."""
 
     def __init__(self, title: str, method: str, error: RpcError, methods: list[AuthMethod]) -> None:
         # Not `RequestFailed.__init__`: its sentence names the method of the protocol, not what to do.

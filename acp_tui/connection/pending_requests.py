@@ -45,7 +45,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class AgentRequest:
-    """A request from the agent that has not been answered."""
+    """An unanswered request from the agent."""
 
     id: int | str
     withdrawn: bool = False
@@ -71,7 +71,7 @@ class PendingRequests:
         self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str) -> bool:
-        """Add a request. Return False, and ignore the request, if one with this id is pending."""
+        """Add a request. Return False, and ignore the request, if another request with this id is pending."""
         if request_id in self._open:
             return False
         request = AgentRequest(request_id)
@@ -80,7 +80,7 @@ class PendingRequests:
         return True
 
     def withdraw(self, request_id: Any) -> None:
-        """Cancel the request with this id. Do nothing if there is none, or if it has been answered."""
+        """Cancel the request with this id. Do nothing if no such request is pending."""
         request = self._open.get(request_id) if isinstance(request_id, int | str) else None
         if request is not None:
             request.withdraw()
@@ -107,7 +107,7 @@ class PendingRequests:
                     await request.answered.wait()
 
     async def handle(self, method: str, params: Any, _is_notification: bool) -> dict[str, Any]:
-        """Serve the current request; this is the SDK's request handler. Raises the SDK's `RequestError`."""
+        """Serve the current request, as the SDK's request handler. Raises the SDK's `RequestError`."""
         from acp.exceptions import RequestError
 
         request = CURRENT_REQUEST.get()

@@ -81,8 +81,8 @@ class RpcConnection:
         Args:
             launch: The agent's command, environment and title.
             cwd: The directory the agent runs in.
-            session: The live state of the session, which is only read.
-            observe: Called with every frame, sent or received, in wire order and before it has any effect.
+            session: The session's live state, which is only read.
+            observe: Called with every frame, sent or received, in wire order, before the frame has an effect.
             serve: Returns the result of a request from the agent, or raises `Refusal`.
             on_exit: Called once, after the agent has exited.
             clock: Returns the time to record, in seconds since 1970.
@@ -113,7 +113,7 @@ class RpcConnection:
     async def call(
         self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None
     ) -> Any:
-        """Send any request and return the result as the agent sent it.
+        """Send any request and return the agent's unchanged result.
 
         Raises `RequestFailed`, `SignInNeeded`, `AgentGone` or `AgentTimeout`. If the caller is cancelled,
         `$/cancel_request` is sent.
@@ -152,7 +152,8 @@ class RpcConnection:
     async def notify(self, method: str, params: dict[str, Any]) -> None:
         """Send a notification. Raises `AgentGone`.
 
-        Does not wait until the agent reads it: a cancel must not block behind the prompt that it cancels.
+        Does not wait until the agent reads the notification: a cancel must not block behind the prompt that
+        it cancels.
         """
         try:
             self._transport.post({"jsonrpc": "2.0", "method": method, "params": params})
@@ -189,7 +190,7 @@ class RpcConnection:
 
     @property
     def exit(self) -> AgentExit | None:
-        """The exit of the agent's process; None while it runs."""
+        """The exit of the agent's process; None while the process runs."""
         return self._process.exit
 
     @property
@@ -211,7 +212,7 @@ class RpcConnection:
         return ended
 
     async def _on_stdout_end(self) -> None:
-        """Wait for the agent's exit and report it. Pending calls fail after this returns."""
+        """Wait for the agent's exit and report it. Pending calls fail after this method returns."""
         try:
             ended = await asyncio.wait_for(self._process.wait(), EXIT_STATUS_SECONDS)
         except TimeoutError:
@@ -235,7 +236,7 @@ class RpcConnection:
     async def _gone_error(self) -> AgentGone:
         """Return the error for calls to an agent that is gone.
 
-        Waits for the agent's exit, and ends the agent if that takes too long.
+        Waits for the agent's exit, and ends the agent if the exit takes too long.
         """
         try:
             await asyncio.wait_for(self._gone.wait(), EXIT_STATUS_SECONDS)

@@ -1,4 +1,4 @@
-"""Sends all logging to a private, rotating file: on stderr it would overwrite the screen.
+"""Sends all logging to a private, rotating file: on stderr, log records would overwrite the screen.
 
 The root logger is configured because the ACP SDK logs to it.
 """
@@ -44,7 +44,7 @@ class _SafeLines(logging.Formatter):
 def log_to_file(level: int = logging.WARNING) -> Path | None:
     """Send all logging to `acp-tui.log` in the state directory.
 
-    Return the path of the file, or None if it cannot be written; logging is then discarded.
+    Return the path of the file, or None if the file cannot be written; logging is then discarded.
     """
     path = paths().state / "acp-tui.log"
     root = logging.getLogger()

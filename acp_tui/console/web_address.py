@@ -1,4 +1,4 @@
-"""Checks web addresses that agents or servers ask the user to open, and warns about their hosts."""
+"""Checks web addresses that agents or servers ask the user to open, and warns about suspicious hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class WebAddress:
 
 
 def check_web_address(url: str) -> WebAddress:
-    """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
+    """Return an address with its host and warnings. Raises `ValueError` if the URL must not be opened."""
     if reveal(visible_line(url)) != url or any(char.isspace() for char in url):
         raise ValueError("it contains control characters or whitespace")
     if "\\" in url:  # browsers read it as a slash and open another host
@@ -35,7 +35,7 @@ def check_web_address(url: str) -> WebAddress:
 
 
 def is_safe_scheme(url: str) -> bool:
-    """Return True if others cannot read requests to a URL, because it is https or on this machine."""
+    """Return True if others cannot read requests to a URL: the URL is https, or its host is this machine."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
 

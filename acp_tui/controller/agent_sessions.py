@@ -1,4 +1,4 @@
-"""The sessions that an agent keeps itself: listing and deleting them, where the agent supports that."""
+"""Lists and deletes the sessions that an agent stores, if the agent supports listing and deleting."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> Async
 
     Args:
         launch: The agent.
-        cwd: The folder in which it starts.
+        cwd: The folder in which the agent starts.
         timeout: The time limit of each request, in seconds.
     """
     recorder = Recorder(NullFolder())

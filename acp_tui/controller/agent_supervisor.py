@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class AgentSupervisor:
-    """Starts and ends the agent's process, and records when it starts and exits."""
+    """Starts and ends the agent's process, and records when the process starts and exits."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class AgentSupervisor:
 
     @property
     def connection(self) -> AgentConnection:
-        """The connection to the process that was started last. Raises `NotSupported` if none was."""
+        """The connection to the process that was started last. Raises `NotSupported` before any start."""
         if self._agent is None:
             raise NotSupported(f"{self._launch.title} has not been started.")
         return self._agent
@@ -60,7 +60,7 @@ class AgentSupervisor:
         return self._agent.stderr if self._agent is not None else None
 
     async def start(self) -> AgentConnection:
-        """Start the agent's process and return the connection to it. Raises `ConnectionFault`."""
+        """Start the agent's process and return the connection to the agent. Raises `ConnectionFault`."""
         try:
             self._agent = await AgentConnection.start(
                 self._launch,

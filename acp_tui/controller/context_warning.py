@@ -30,7 +30,7 @@ class ContextWarning:
         self._warned = False
 
     def see(self, changes: Iterable[Change]) -> None:
-        """Check the usage of the context window if one of the changes updates it."""
+        """If one of the changes updates the usage of the context window, check the usage."""
         if self._threshold and any(change.fact == "usage" for change in changes):
             self._check()
 

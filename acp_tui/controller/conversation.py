@@ -1,4 +1,4 @@
-"""One conversation with an agent, from the start of its process to its end.
+"""One conversation with an agent, including the start and the end of the agent's process.
 
 Commands go from here to the agent. What comes back is recorded, folded into the session, and passed to the
 listeners.
@@ -250,11 +250,11 @@ class Conversation:
         await self._opener.open_known(session_id)
 
     async def open_fork(self, session_id: str) -> None:
-        """Open a copy of a session of the agent. Raises `NotSupported` if the agent does not offer that."""
+        """Open a copy of one of the agent's sessions. Raises `NotSupported` if the agent offers no copies."""
         await self._opener.open_fork(session_id)
 
     async def open_again(self) -> None:
-        """Reopen the conversation's session, or start a new one if the agent no longer knows it."""
+        """Reopen the conversation's session. If the agent cannot reopen the session, start a new one."""
         await self._opener.open_again()
 
     @property
@@ -280,7 +280,7 @@ class Conversation:
         await self._connection.authenticate(method_id)
 
     async def sign_out(self) -> None:
-        """Sign out of the agent's account. Raises `NotSupported` if the agent does not offer that."""
+        """Sign out of the agent's account. Raises `NotSupported` if the agent does not offer a sign-out."""
         await self._connection.logout()
 
     # ----------------------------------------------------------------- settings
@@ -323,7 +323,7 @@ class Conversation:
         )
 
     async def cancel(self) -> None:
-        """Tell the agent to stop the turn. Cancel its pending requests, so that it can end the turn."""
+        """Tell the agent to stop the turn. Cancel the agent's pending requests, so that the turn can end."""
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()
@@ -337,7 +337,7 @@ class Conversation:
     def finds_all_changes(self) -> bool:
         """True if `changes` finds all changed files.
 
-        Without git, or in a huge folder, it finds only those that the agent names.
+        Without git, or in a huge folder, `changes` finds only the files that the agent names.
         """
         return self._baseline.complete
 
@@ -346,7 +346,7 @@ class Conversation:
         return await self._baseline.versions(change)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """Kill a command of the user or the agent. The agent is told when one of its own commands ends."""
+        """Kill a command of the user or of the agent. The agent is told when one of its own commands ends."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)

@@ -1,8 +1,8 @@
 """Builds the content blocks of a prompt from its text and attachments.
 
-Files are read when the prompt is sent. A text file becomes an embedded resource, and an image becomes an
-image block, if the agent supports such blocks. Folders and all other files become links. If an attachment
-fails, the prompt is not sent, and the user is told why.
+Files are read when the prompt is sent. If the agent supports the type of block, a text file becomes an
+embedded resource, and an image becomes an image block. Folders and all other files become links. If an
+attachment fails, the prompt is not sent, and the user is told why.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PromptBlockBuilder:
         return adapt_blocks(blocks, self._agent())
 
     async def _resource(self, attachment: ServerResource) -> list[Block]:
-        """Return the blocks of a resource. Pictures become image blocks if the agent supports them."""
+        """Return the blocks of a resource. If the agent supports images, pictures become image blocks."""
         try:
             contents = await self._read_resource(attachment.server, attachment.uri)
         except UserError as error:
@@ -126,7 +126,7 @@ class PromptBlockBuilder:
         return {"type": "resource_link", "uri": f"{_address(path)}/", "name": f"{Path(path).name}/"}
 
     def _content(self, mention: FileMention, path: str, reading: ReadHandle) -> Block:
-        """Return the file's content if the agent supports its type, otherwise a link."""
+        """Return the content of a file, or a link if the agent does not support this type of content."""
         agent = self._agent()
         if mention.first is not None and mention.last is not None:
             return _lines(mention.token, mention.first, mention.last, path, reading)
@@ -187,7 +187,7 @@ def image_type(start: bytes) -> str | None:
 async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: Confirm) -> None:
     """Ask the user whether to attach a file that is sensitive or outside the workspace.
 
-    Raises `UserError` if the user declines. `why` says why the file is sensitive; None if it is not.
+    Raises `UserError` if the user declines. `why` is the reason if the file is sensitive, else None.
     """
     reasons = [] if inside else ["is outside the workspace"]
     reasons += [why] if why else []

@@ -1,7 +1,7 @@
 """The queue of prompts: one is sent, the others wait.
 
-Agents differ in how they treat a second prompt during a turn, so it is sent only after the turn. Agents that
-support steering can be offered a prompt during the turn.
+Agents differ in how they treat a second prompt during a turn, so the second prompt is sent only after the
+turn. Agents that support steering can be offered a prompt during the turn.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class PromptQueue:
     async def submit_first(self, text: str) -> None:
         """Send a prompt before the queued ones.
 
-        It is sent into the running turn if the agent supports that, otherwise after the turn.
+        The prompt is sent into the running turn if the agent supports steering, otherwise after the turn.
         """
         if self._can_send:
             self._send(text, None)
@@ -99,7 +99,7 @@ class PromptQueue:
                 self._send(prompt.text, prompt.blocks)
 
     def resend_refused(self) -> None:
-        """Send the prompt that was refused because of a missing sign-in, unless it has been removed since.
+        """Send the prompt that was refused because of a missing sign-in, unless the prompt has been removed.
 
         Afterwards, the queue continues as it would have without the refusal.
         """
@@ -113,7 +113,7 @@ class PromptQueue:
             self._send(prompt.text, prompt.blocks)
 
     async def send_at_once(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send this prompt, or the first one in the queue if `text` is empty, as described at `send_now`."""
+        """Send `text`, or the first prompt in the queue if `text` is empty, as described at `send_now`."""
         queue = self._conversation.session.queue
         if text:
             self._queue(text, blocks, first=True)
@@ -123,7 +123,7 @@ class PromptQueue:
     async def send_now(self, prompt_id: str) -> None:
         """Send a queued prompt without waiting for the end of the turn.
 
-        The prompt is sent into the turn. If the agent does not support that, the turn is cancelled first.
+        The prompt is sent into the turn. If the agent does not support steering, the turn is cancelled first.
         """
         prompt = self._waiting(prompt_id)
         if prompt is None:

@@ -67,7 +67,7 @@ class Recorder:
         self.observe(self._record(event))
 
     def terminal_output(self, terminal_id: str, text: str) -> None:
-        """Record output of a terminal. The screen gets all of it.
+        """Record output of a terminal. The screen gets all the output.
 
         The log gets only the beginning. `terminal_exited` adds the end.
         """
@@ -80,7 +80,7 @@ class Recorder:
         self._apply(record)
 
     def terminal_exited(self, terminal_id: str, exit_code: int | None, signal: str | None) -> None:
-        """Record that a command has ended, and log the end of its output unless it is already in the log."""
+        """Record that a command has ended. Log the end of its output if the log does not contain that yet."""
         known = self.session.terminals.get(terminal_id)
         if known is not None and known.output.tail:
             output = known.output
@@ -89,7 +89,7 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run, and record the end of everything that was still running in it.
+        """Apply the records of an earlier run. Record the end of everything that had not ended in that run.
 
         Pause the queue, so that prompts of an earlier run are not sent before the user resumes the queue.
         """

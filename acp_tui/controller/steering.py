@@ -38,7 +38,7 @@ class Steering:
         return self._lock.locked()
 
     async def offer(self, prompt_id: str, blocks: Sequence[dict[str, Any]]) -> None:
-        """Offer a queued prompt to the agent. It stays in the queue if the agent does not take it."""
+        """Offer a queued prompt to the agent. The prompt stays queued if the agent does not take it."""
         async with self._lock:
             session = self._conversation.session
             if not session.working or all(prompt.id != prompt_id for prompt in session.queue):

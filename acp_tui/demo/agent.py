@@ -1,6 +1,6 @@
 """The methods an agent implements: initialization, sign-in, sessions, settings and prompts.
 
-The SDK validates the parameters, calls the method and sends back what it returns. A `RequestError` becomes
+The SDK validates the parameters, calls the method and sends back the result. A `RequestError` becomes
 an error response. Methods that the SDK's router does not know arrive at `ext_method` and `ext_notification`.
 """
 
@@ -81,7 +81,7 @@ class DemoAgent:
         self._turns: dict[str, Turn] = {}  # the running turn of each session that has one
 
     def on_connect(self, conn: Client) -> None:
-        """Store the connection to the client; the SDK calls this first."""
+        """Store the connection to the client. The SDK calls `on_connect` first."""
         self._client = conn
 
     # ------------------------------------------------------------------ initialization
@@ -293,7 +293,7 @@ class DemoAgent:
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_meta: Any
     ) -> SetSessionConfigOptionResponse:
-        """Change an option and return all options, as changing one may change another."""
+        """Change an option and return all options, because changing an option can change others."""
         stored = self._open_session(session_id).stored
         stored.settings.set(config_id, value)
         self._store.save(stored)
@@ -308,7 +308,7 @@ class DemoAgent:
     # ------------------------------------------------------------------ prompts
 
     async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> PromptResponse:
-        """Answer a prompt. The work runs in its own task, so that it can be cancelled at any point."""
+        """Answer a prompt. The work runs in a separate task, which can be cancelled at any point."""
         session = self._open_session(session_id)
         if session_id in self._turns:
             raise RequestError(-32600, "A turn is already running in this session")

@@ -69,7 +69,7 @@ def _ask_for_order() -> Elicit[Order]:
 
 @server.tool(title="Brew tea")
 def brew_tea(order: Annotated[ElicitationResult[Order], Resolve(_ask_for_order)]) -> str:
-    """Ask the user for the kind of tea, then pretend to brew it."""
+    """Ask the user for the kind of tea, then pretend to brew the tea."""
     if not isinstance(order, AcceptedElicitation):
         return "No tea, then."
     wanted = order.data

@@ -25,7 +25,7 @@ class SignIn:
         return self.required and not self._file.exists()
 
     def record(self) -> None:
-        """Store the sign-in on disk, so that other processes see it."""
+        """Sign in, also for other processes: the sign-in is stored on disk."""
         write_private(self._file, "No account and no secret: the demo agent only pretends to sign in.\n")
 
     def clear(self) -> None:
@@ -36,7 +36,7 @@ class SignIn:
 def ask_in_terminal(sign_in: SignIn) -> int:
     """Ask on the terminal whether to sign in. Returns the exit code; 0 means signed in.
 
-    The client runs this as the sign-in method of the type `terminal`.
+    Called in the process that the client starts for the sign-in method of the type `terminal`.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it without a traceback
     print("This is the demo agent of acp-tui. It has no accounts: this only demonstrates signing in.")

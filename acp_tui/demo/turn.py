@@ -121,7 +121,7 @@ class Turn:
             self.store_update(update)
 
     def store_update(self, update: Any) -> None:
-        """Add an update to the history without sending it."""
+        """Add an update to the history, without sending the update."""
         self.stored.history.add(serialize_params(update))
 
     async def send_raw_update(self, update: dict[str, Any]) -> None:

@@ -21,7 +21,7 @@ MIN_SIMILARITY = 0.35
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
-    """Return the ranges of each line that differ from the other line.
+    """Return the ranges in which two lines differ: one list for `old`, and one for `new`.
 
     Both lists are empty if the lines are equal or have little in common.
     """
@@ -77,7 +77,7 @@ def _char_ranges(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharR
 
 
 def _similarity(old: str, old_marks: list[CharRange], new: str, new_marks: list[CharRange]) -> float:
-    """Return the share of the characters of both lines that is not marked, ignoring whitespace."""
+    """Return the share of unmarked characters in both lines together, ignoring whitespace."""
     total = changed = 0
     for text, marks in ((old, old_marks), (new, new_marks)):
         total += len("".join(text.split()))

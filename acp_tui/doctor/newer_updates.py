@@ -1,4 +1,4 @@
-"""Models of updates that are in version 1 of the schema, but not yet in the SDK."""
+"""Models that the SDK does not have yet: for notices and compactions, as in version 1 of the schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class _Message(BaseModel):
 
 
 class Notice(_Message):
-    """Information for the user that is not part of the session's history."""
+    """Information for the user, but not part of the session's history."""
 
     session_update: Literal["notice"]
     severity: str

@@ -49,7 +49,7 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
             add(violation.check, violation.sentence, violation.example)
 
     def attempt(check: Callable[[Record], None], record: Record) -> None:
-        """Run a check. If it raises because of a bug, report that as a violation."""
+        """Run a check. If the check raises an error because of a bug, report the error as a violation."""
         try:
             check(record)
         except Exception:

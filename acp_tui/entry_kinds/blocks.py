@@ -52,7 +52,7 @@ class FileDiff(NamedTuple):
 
 
 class TerminalOutput(NamedTuple):
-    """A command that ran in a terminal, with its output."""
+    """A command that ran in a terminal, with the command's output."""
 
     output: TerminalText
     command: str
@@ -72,7 +72,7 @@ class Steps(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A link to the resource with this URI."""
+    """A link to the resource at `uri`."""
 
     uri: str
 
@@ -91,7 +91,7 @@ class Speech(NamedTuple):
 
 
 class Headline(NamedTuple):
-    """The first line of a block that can be folded."""
+    """The first line of a foldable block."""
 
     title: str
     icon: str = ""
@@ -102,7 +102,7 @@ class Headline(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Something the agent thought or did: a headline, and parts below it that are hidden if `folded`."""
+    """Something the agent thought or did: a headline with parts below. If `folded`, the parts are hidden."""
 
     headline: Headline
     parts: Sequence[Part]
@@ -117,7 +117,7 @@ class Section(NamedTuple):
 
 
 class Aside(NamedTuple):
-    """A line that reports an event, such as a notice. Its optional `detail` is shown when it is unfolded."""
+    """A line, such as a notice, about an event. If the line is unfolded, its optional `detail` is shown."""
 
     level: Literal["info", "success", "warning", "error"]
     sign: str

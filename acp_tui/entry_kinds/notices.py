@@ -70,7 +70,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return the text that `acp-tui exec` prints; empty if it prints no notices from this source."""
+    """Return what `acp-tui exec` prints for a notice; empty unless `PRINTED_SOURCES` contains the source."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
@@ -90,7 +90,7 @@ def has_failed(end: TurnEnd) -> bool:
 
 
 def turn_end_height(end: TurnEnd, _width: int) -> int:
-    """Estimate the height of the end of a turn: 0 rows if it ended normally, otherwise 1."""
+    """Estimate the height of the end of a turn: 0 rows if the turn ended normally, otherwise 1."""
     return 0 if end.stop_reason == "end_turn" and not end.empty else 1
 
 
@@ -123,9 +123,9 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 
 
 def turn_end_progress(end: TurnEnd) -> str:
-    """Return why the agent stopped early; an empty text if it did not, or if the turn failed.
+    """Return why the agent stopped early; an empty text if the turn ended normally or failed.
 
-    `acp-tui exec` reports an error in its result instead.
+    If the turn failed, `acp-tui exec` reports the error in its result.
     """
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
 
@@ -139,7 +139,7 @@ def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterable[s
 
 
 def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a message of an unknown kind: its name and its JSON."""
+    """Return the searchable texts of a message of an unknown kind: the message's name and JSON."""
     return [entry.what, visible_json(entry.raw)]
 
 

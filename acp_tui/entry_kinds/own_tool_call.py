@@ -1,4 +1,4 @@
-"""The entry kind for calls of the tools that acp-tui itself offers, shown like the agent's tool calls."""
+"""The entry kind for calls of acp-tui's own tools. The calls are shown like the agent's tool calls."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def is_running(entry: OwnToolCall) -> bool:
 
 
 def progress(entry: OwnToolCall) -> str:
-    """Return the line that `acp-tui exec` prints: the title of a call, and once it has ended, its status."""
+    """Return the line that `acp-tui exec` prints: the title and, once the call has ended, the status."""
     return tool_call.progress(entry.call)
 
 
@@ -55,5 +55,5 @@ def code(entry: OwnToolCall) -> list[str] | None:
 
 
 def location(entry: OwnToolCall) -> tuple[str, int | None] | None:
-    """Return the path and, if known, the line of the file that a call shows."""
+    """Return the path of the file that a call shows, and the line if known; None if no file is shown."""
     return tool_call.location(entry.call)

@@ -28,7 +28,7 @@ LAST_LINE_CHARACTERS = 400
 
 
 class SubagentState(NamedTuple):
-    """What a subagent is doing, in words, and the tool call status whose icon and colour show it."""
+    """A subagent's state, in words, and the tool call status whose icon and colour show this state."""
 
     words: str
     status: str
@@ -149,7 +149,7 @@ def search_text(kinds: Kinds, entry: Subagent, _session: Session) -> Iterator[st
 
 
 def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Block]:
-    """Return a folded block with a subagent's transcript: its messages, and other entries as plain text."""
+    """Return a folded block with a subagent's transcript: answers as Markdown, the rest as plain text."""
     inner = _inside(entry, context)
     parts: list[Part] = []
     for item in entry.session.entries:
@@ -197,5 +197,5 @@ def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[B
 
 
 def peer_transcript(message: SessionMessage) -> str | None:
-    """Return the key of the subagent at the other end of a message; None if that is the agent itself."""
+    """Return the key of the subagent at the other end of a message; None if the agent itself is there."""
     return message.peer_id if message.peer else None

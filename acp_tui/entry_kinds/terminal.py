@@ -85,7 +85,7 @@ def output_text(terminal: Terminal) -> Iterator[str]:
 
 
 def blocks(terminal: Terminal, context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a terminal in an export; none if a tool call shows it."""
+    """Return the blocks that show a terminal in an export; no blocks if a tool call shows the terminal."""
     if is_shown_by_call(terminal, context.session):
         return []
     title = "Your command" if terminal.owner == "user" else ""

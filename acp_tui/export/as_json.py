@@ -43,7 +43,7 @@ They repeat the entries, are only used internally, or contain the queue of promp
 
 
 def as_json(session: Session, metadata: SessionMetadata) -> str:
-    """Return the JSON document in ASCII. Control characters are escaped, so it is safe to print."""
+    """Return the JSON document in ASCII. Control characters are escaped, so the document is safe to print."""
     document = {
         "format": FORMAT,
         "about": _plain(metadata),

@@ -61,7 +61,7 @@ def _minute(at: float) -> str:
 
 
 def content_label(content: Content) -> str:
-    """Return a description of a content block in one line."""
+    """Return a one-line description of a content block."""
     parts = [content.title or content.name or "", content.mime or "", content.description or ""]
     if content.data is not None:
         parts.append(f"{len(content.data.rstrip('=')) * 3 // 4:,} bytes")

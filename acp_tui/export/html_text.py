@@ -78,7 +78,7 @@ def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 
 def _show_checkbox(first: Token) -> None:
-    """Replace the task list marker at the beginning of a list item, if there is one, with a checkbox."""
+    """If a list item begins with a task list marker, replace the marker with a checkbox."""
     box = CHECKBOXES.get(first.content[:4].lower()) if first.type == "text" else None
     if box is not None:
         first.content = f"{box} {first.content[4:]}"
@@ -107,7 +107,7 @@ def is_safe_link(url: str) -> bool:
 
 
 def link(url: str, text: str) -> str:
-    """Render a link. If its URL is not safe, render only the text, with the URL as its tooltip."""
+    """Render a link. If its URL is not safe, render only the text, with the URL as a tooltip."""
     if not is_safe_link(url):
         return f'<span title="{escape(url)}">{escape(text)}</span>'
     return f'<a class="link" rel="noopener noreferrer nofollow" href="{escape(url)}">{escape(text)}</a>'
@@ -122,7 +122,7 @@ def plain(text: str) -> str:
 
 
 def code(text: str, language: str = "") -> str:
-    """Render code in the colours of the theme, labelled with its language."""
+    """Render code in the colours of the theme, with `language` as the label."""
     label = f'<span class="label">{escape(language)}</span>' if language else ""
     highlighted = _highlight(text.rstrip("\n"), language)
     return f'{label}<pre class="code{_length_class(text.count(chr(10)))}">{highlighted}</pre>'
@@ -184,7 +184,7 @@ def diff(lines: Iterable[str]) -> str:
 
 
 def terminal(lines: Iterable[Line], before: str, after: str) -> str:
-    """Render the output of a command in its colours; `before` and `after` are HTML around that output."""
+    """Render the coloured output of a command; `before` and `after` are HTML around that output."""
     rows = ["".join(_span(text, style) for text, style in line) for line in lines]
     body = "".join(f"{row}\n" for row in rows)
     return f'<pre class="terminal{_length_class(len(rows))}">{before}\n{body}{after}</pre>'

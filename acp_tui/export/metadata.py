@@ -1,4 +1,4 @@
-"""The details of a session that its log might lack: the title, the agent and the folder."""
+"""Details that the log of a session might lack: the title, the agent and the folder."""
 
 from __future__ import annotations
 

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
     """Return the session that these records describe, with secrets redacted.
 
-    acp-tui redacts its own logs when it writes them, but a recording may come from another program. A secret
+    acp-tui redacts its own logs when it writes them, but a recording can come from another program. A secret
     that was split between two chunks can only be recognised here, where the chunks are joined.
 
-    If `is_sensitive` is true of a path, the contents of that file are left out.
+    If `is_sensitive` is true for a path, the contents of the file at that path are left out.
     """
     redactor, state = Redactor(is_sensitive), Fold()
     for record in records:
@@ -37,7 +37,7 @@ def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[st
 
 
 def _redact_streamed_text(entry: Entry) -> None:
-    """Redact those texts of an entry that arrived in chunks. Other texts were redacted with their records."""
+    """Redact an entry's texts that arrived in chunks. Other texts were redacted with their records."""
     for field in dataclasses.fields(entry):
         value = getattr(entry, field.name)
         if isinstance(value, GrowingText):

@@ -1,8 +1,8 @@
-"""Embeds untrusted Markdown in a document so that it cannot affect the text around it.
+"""Embeds untrusted Markdown in a document so that the Markdown cannot affect the text around it.
 
-HTML is disabled, because a `</details>` from an agent would close an element of the document. An open code
-fence is closed. The text is parsed to find its code; outside code, `<` becomes `&lt;`, so that even a
-renderer that allows HTML finds none. Such a renderer may also keep `javascript:` links. Therefore all links
+HTML is disabled, because a `</details>` from an agent would close an element of the document. A code fence
+left open is closed. The Markdown is parsed to find its code; outside code, `<` becomes `&lt;`, so that even a
+renderer that allows HTML finds none. Such a renderer can also keep `javascript:` links. Therefore all links
 of a text with such a link become plain text. A text that defines such a link becomes a code block.
 """
 

@@ -121,8 +121,8 @@ def _own_themes() -> Path:
 def _file(name: str, *, own: bool) -> Path:
     """Return the path of a theme's file, which need not exist.
 
-    acp-tui's themes are in the package or, in a source checkout, beside it. If `own` is true, the user's
-    themes are searched before them.
+    acp-tui's themes are in the package or, in a source checkout, beside the package. If `own` is true, the
+    user's themes are searched first.
     """
     if not _NAME.fullmatch(name):
         raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
@@ -149,7 +149,7 @@ def _declarations(style: Any, colours: dict[str, str]) -> str:
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:
-    """Return a colour as `#rrggbb`. `value` is in that form already, or is the name of one of `colours`.
+    """Return a colour as `#rrggbb`. `value` is such a text already, or is the name of one of `colours`.
 
     For anything else return an empty text, so that a theme cannot inject CSS.
     """

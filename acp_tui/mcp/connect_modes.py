@@ -29,7 +29,7 @@ def connect_modes(server: ResolvedServer) -> list[ConnectMode]:
 
 
 def remember_mode(server: ResolvedServer, mode: ConnectMode, *, is_modern: bool, seconds: float) -> None:
-    """Save which mode to try first next time, if that should change.
+    """Save which mode to try first next time, unless the first mode stays the same.
 
     Args:
         server: The server.

@@ -116,7 +116,7 @@ def list_timeout(server: ResolvedServer, kind: str, seconds: float) -> ServerFai
 
 
 def is_unknown_method(error: Exception) -> bool:
-    """Return whether an error is the server's answer that it does not know a method."""
+    """Return whether an error is the server's answer that a method is unknown."""
     return isinstance(error, MCPError) and error.error.code == METHOD_NOT_FOUND
 
 
@@ -141,7 +141,7 @@ def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> Serv
 
 
 def _of_process(process: StdioProcess, *, connecting: bool) -> tuple[FailureCause, str] | None:
-    """Return why the process failed, as a cause and as a clause for the message; None if it did not fail."""
+    """Return the cause of the process's failure and a clause for the message; None if there is no failure."""
     stderr = process.stderr_tail(20)
     if connecting and (runtime := _wrong_runtime(stderr)):
         line, program = runtime
@@ -196,7 +196,7 @@ def _noise_clause(process: StdioProcess) -> str:
 
 
 def _may_be_http(leaves: list[BaseException]) -> bool:
-    """Return whether an HTTP status may explain the errors; False if one of them is a network failure."""
+    """Return whether an HTTP status can explain the errors; False if one of them is a network failure."""
     return all(
         isinstance(leaf, httpx2.HTTPStatusError | MCPError | TimeoutError)
         or not isinstance(leaf, httpx2.HTTPError)

@@ -46,5 +46,5 @@ class ServerFailure(UserError):  # noqa: N818  # named after what failed
 
     @property
     def needs_sign_in(self) -> bool:
-        """Whether the server requires credentials, so that signing in may help."""
+        """Whether the server requires credentials, so that signing in can help."""
         return self.cause is FailureCause.SIGN_IN_REQUIRED

@@ -1,4 +1,7 @@
-"""Inspection of a server: what it offers, as plain values. Importing this module does not import the SDK."""
+"""Inspection of a server: what the server offers, as plain values.
+
+Importing this module does not import the SDK.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,7 @@ class ToolInfo:
 
     @property
     def claims(self) -> list[str]:
-        """The server's claims about the effects of the tool. Permissions do not depend on them."""
+        """The server's claims about the effects of the tool. Permissions do not depend on these claims."""
         words = {
             "readOnlyHint": ("only reads", "may change something"),
             "destructiveHint": ("may destroy something", "destroys nothing"),
@@ -139,7 +142,7 @@ class Inspection:
 
     @property
     def tool_digests(self) -> dict[str, str]:
-        """The digest of each tool, by its name."""
+        """The digest of each tool, by tool name."""
         found: dict[str, set[str]] = {}
         for tool in self.tools:
             found.setdefault(tool.name, set()).add(tool.digest)
@@ -306,7 +309,7 @@ def tool_digest(tool: dict[str, Any]) -> str:
 
 
 def combined_digest(digests: Collection[str]) -> str:
-    """Combine the digests of the definitions listed under one tool name. A single one is returned unchanged.
+    """Combine the digests of the definitions listed under one tool name. Return a single digest unchanged.
 
     If a server lists different definitions under one name, the result differs from each of their digests.
     """

@@ -1,4 +1,4 @@
-"""Saved results of server tests, and comparison of a server's tools with those that the user has accepted."""
+"""Saved results of server tests, and comparison of a server's tools with the tools accepted by the user."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
     Args:
         digest: The digest of the server's definition.
         inspection: The result of the test.
-        accept: Save the tools of this test as accepted. This does not affect the returned differences.
+        accept: Save the tools of this test as accepted. The returned differences do not depend on `accept`.
     """
     facts = McpFacts(paths().state)
     test = ServerTest(
@@ -67,7 +67,7 @@ def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None)
 
 
 def tool_parts(tool: ToolInfo) -> dict[str, Any]:
-    """Return the parts of a tool that its digest covers, as a JSON object."""
+    """Return, as a JSON object, what the digest of a tool covers."""
     return {
         "title": tool.title,
         "description": tool.description,

@@ -1,6 +1,6 @@
 """JSON-RPC 2.0 over lines of JSON, in both directions, for MCP over stdio and for the app's socket.
 
-Does not use the MCP SDK, because importing it takes half a second and 50 MB, and an agent may start one
+Does not use the MCP SDK, because importing it takes half a second and 50 MB, and an agent can start one
 bridge process for each MCP server.
 """
 
@@ -70,7 +70,7 @@ class ByteStream(Protocol):
 
 
 class JsonRpcPeer:
-    """One side of a connection, which sends requests and answers each request of the other side in a task.
+    """One side of a connection. Sends requests, and answers each request of the other side in a task.
 
     When the other side sends `notifications/cancelled`, the task of the named request is cancelled, and the
     request is not answered. When a task that awaits `request` is cancelled, this side sends
@@ -93,7 +93,7 @@ class JsonRpcPeer:
             on_request: Answers a request, or raises `RpcError`.
             on_notification: Called with each notification other than `notifications/cancelled`.
             on_noise: Called with each line that is not a message.
-            max_line_bytes: The maximum length of a line. A longer one counts as noise.
+            max_line_bytes: The maximum length of a line. A longer line counts as noise.
         """
         self._stream = stream
         self._on_request = on_request

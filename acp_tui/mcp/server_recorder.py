@@ -1,4 +1,4 @@
-"""Records in a server's log what happens on a connection to it. Does not import the SDK."""
+"""Records in a server's log what happens on a connection to the server. Does not import the SDK."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class ServerRecorder:
         self._add("failed", cause=failure.cause.value, sentence=failure.sentence)
 
     def called(self, tool: str, arguments: dict[str, Any], result: CallResult, seconds: float) -> None:
-        """Record a call of a tool with its result."""
+        """Record a tool call with its result."""
         answer = {"content": result.content, "structured": result.structured, "isError": result.is_error}
         self._add("call", tool=tool, arguments=arguments, result=answer, seconds=round(seconds, 3))
 

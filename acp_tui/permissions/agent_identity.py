@@ -37,7 +37,7 @@ class AgentIdentity:
 
 
 def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
-    """Return the identity of a launched agent. `own_name` is the name in its answer to `initialize`."""
+    """Return the identity of a launched agent. `own_name` is the name in the answer to `initialize`."""
     if not launch.ad_hoc:
         return AgentIdentity(launch.name)
     return identity_of_command(launch.command, own_name, program=launch.name)

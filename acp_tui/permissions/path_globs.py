@@ -1,4 +1,4 @@
-"""Glob patterns for paths, as they are used in rules."""
+"""The glob patterns by which rules match paths."""
 
 from __future__ import annotations
 

@@ -2,20 +2,20 @@
 
 Matching is not symmetric:
 
-* An **allow** rule is read narrowly. It matches only if it is clear what the request does, and must match
-  every file of the request.
+* An **allow** rule is read narrowly. The rule matches only if it is clear what the request does, and must
+  match every file of the request.
 
   - A composite command as a whole is matched only by a rule that allows every command. With other rules,
-    `decision` judges each part of it separately.
+    `decision` judges each part of the command separately.
   - A rule for leading words matches only plain commands (see `plain_command`), whatever words follow: `npm
     test` also allows `npm test -- --x`. An exact rule allows no further words.
-  - Both kinds of command rules match a command that sets variables only if all of them are harmless. They
-    match a command with risky arguments (see `risky_arguments`) only if the rule itself contains these
-    arguments.
-  - A file outside the workspace is allowed only by an absolute pattern, a sensitive file only by its own
-    path.
-  - A delete, a move or a command that comes with a diff also edits a file. No allow rule matches it, except
-    a rule for an MCP tool: every other rule is for one kind of request only.
+  - If a command sets variables, both kinds of command rules match only if all the variables are harmless. If
+    a command has risky arguments (see `risky_arguments`), both kinds match only if the rule itself contains
+    these arguments.
+  - A file outside the workspace is allowed only by an absolute pattern. A sensitive file is allowed only by
+    its own path.
+  - A delete, a move or a command also edits a file if the request comes with a diff. No allow rule matches
+    such a request, except a rule for an MCP tool: every other rule is for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
@@ -68,7 +68,7 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:
     """Return whether the rule matches the request; for an allow rule, never "perhaps".
 
-    A relative path in the rule starts at the rule's own project, or at `project` if it has none.
+    A relative path in the rule starts at the rule's own project, or at `project` if the rule has no project.
     """
     base = rule.project or project or ""
     if rule.decision == "allow":
@@ -79,7 +79,7 @@ def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Matc
 def strongest(rules: Iterable[Rule]) -> Rule | None:
     """Return the rule that decides, among rules that match the same request; None if there are no rules.
 
-    The module's docstring says how they are compared.
+    The module's docstring says how rules are compared.
     """
     return max(rules, key=lambda rule: (rule.decision == "reject", *rule.narrowness), default=None)
 
@@ -87,7 +87,7 @@ def strongest(rules: Iterable[Rule]) -> Rule | None:
 def is_sum_of_parts(subject: Subject) -> bool:
     """Return True if a composite command does nothing but run its parts.
 
-    Then it is allowed if all its parts are allowed.
+    Such a command is allowed if all its parts are allowed.
     """
     known = {name for part in subject.parts for name in part.sensitive_names}
     places = [*subject.targets, *([subject.cwd] if subject.cwd else [])]
@@ -137,7 +137,7 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
 
 
 def _needs_files(subject: Subject) -> bool:
-    """Return True if requests of this kind are allowed only when all their files are known.
+    """Return True if requests of the kind `subject.kind` are allowed only when all their files are known.
 
     An unknown file could be outside the workspace.
     """
@@ -160,7 +160,7 @@ def _allows_file(pattern: str, target: Target, base: str) -> bool:
 def _is_exactly(pattern: str, path: str, base: str) -> bool:
     """Return True if the pattern names exactly this path, without wildcards.
 
-    The pattern may be relative to `base`.
+    A relative pattern starts at `base`.
     """
     return posixpath.join(base, unescape(pattern)) == path
 
@@ -173,7 +173,7 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
     """Return why an allow rule does not match although the command begins with the rule's words.
 
-    Return None if there is no such reason, and for all other rules.
+    Return None if there is no such reason, for a reject rule, and for a command that begins with other words.
     """
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
@@ -199,7 +199,7 @@ def _is_tool(rule: Rule, subject: Subject) -> bool:
 
 
 def _may_be_tool(rule: Rule, subject: Subject) -> bool:
-    """Return True if a call may be for a tool that a reject rule names.
+    """Return True if a call could be for a tool that a reject rule names.
 
     Some agents replace characters in the names of servers and tools.
     """

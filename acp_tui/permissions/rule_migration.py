@@ -1,8 +1,8 @@
-"""Migrates rules of earlier versions, which identified an agent by its program instead of its command.
+"""Migrates rules of earlier versions. Such a rule identifies its agent by a program instead of a command.
 
 `python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If all recorded
 sessions of such an agent have the same command, the rule now applies to that command. Otherwise an allow
-rule is no longer used, which is reported, and a reject rule still applies to every command with that program.
+rule is reported and no longer used, and a reject rule still applies to every command with that program.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule identifies its agent by the name of a program, as earlier versions did.
+    """Return True if the rule identifies its agent by the name of a program, like rules of earlier versions.
 
     Today, rules contain the id of an agent in the catalogue (`known`) or a whole command.
     """
@@ -29,7 +29,7 @@ def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
 def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
     """Return the rule, changed so that it identifies its agent by the command recorded in the sessions.
 
-    Return None if the sessions do not show clearly which command that is.
+    Return None if the sessions do not show clearly which command started the agent.
     """
     held = [meta for meta in sessions if meta.get("agent") == rule.agent]
     if any(meta.get("ad_hoc") is False for meta in held):  # an agent that is no longer in the settings
@@ -43,7 +43,7 @@ def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
 
 
 def _command(meta: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the recorded command of a session's agent; None if it is missing or partly redacted."""
+    """Return the recorded command of a session's agent; None if the command is missing or partly redacted."""
     command = meta.get("command")
     if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
         return None

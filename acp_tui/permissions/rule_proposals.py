@@ -38,10 +38,10 @@ def rule_ladders(
     agent: AgentIdentity | None = None,
     project: str | None = None,
 ) -> list[RuleLadder]:
-    """Return one ladder of rules; for a composite command, one for each part that needs an answer.
+    """Return one ladder of rules; for a composite command, one ladder for each part that needs an answer.
 
-    To allow the same request next time, one rule from each ladder is needed; to reject it, one rule is
-    enough. The list is empty if no such rules could answer the request.
+    To allow the same request next time, one rule from each ladder is needed; to reject the request, one rule
+    is enough. The list is empty if no rules could answer the request.
     """
     if answer == "allow" and decision.answer == "ask" and decision.by == "rule":
         return []  # a reject rule may match, and no other rule changes that
@@ -57,7 +57,7 @@ def rule_ladders(
 
 
 def scoped_rule(rule: Rule, scope: Scope, agent: AgentIdentity | None, project: str | None) -> Rule:
-    """Return a copy of the rule with this scope and agent; None means any agent.
+    """Return a copy of the rule with this scope and agent; `agent=None` means any agent.
 
     `project` is only used if the scope is "project".
     """
@@ -107,7 +107,7 @@ def _ladder(
 
 
 def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
-    """Return `rule` limited to this request as far as possible; None if it would remain too wide."""
+    """Return `rule` limited to this request as far as possible; None if the result would be too wide."""
     if subject.kind == "execute":
         words = subject.command_words
         return rule.evolve(command=words, exact=True) if words else None
@@ -119,7 +119,7 @@ def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None
 
 
 def _rule_for_files(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
-    """Return `rule` limited to the request's only file, or to the folder that contains all its files.
+    """Return `rule` limited to the only file of the request, or to the folder of all files of the request.
 
     Return None if that folder is not in the project.
     """

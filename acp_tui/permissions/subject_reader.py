@@ -1,7 +1,7 @@
 """Reads the subject of a request from what the agent sent.
 
-An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where these
-disagree or say nothing, the subject is *uncertain*: the user is asked, and rules that allow particular
+An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where the
+places disagree or say nothing, the subject is *uncertain*: the user is asked, and rules that allow particular
 commands or files do not match. A title is never used as a source; it can only add doubt.
 """
 
@@ -46,7 +46,7 @@ MAX_SHOWN_COMMAND = 10_000
 
 
 def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
-    """Return the subject of a permission request; `call` is its tool call with all updates applied.
+    """Return the subject of a permission request; `call` is the request's tool call with all updates applied.
 
     The kind that the agent states is not trusted: a request with a command counts as `execute`. Without a
     command, a request with a diff counts as `edit`, unless the stated kind is `delete`, `move` or `execute`.
@@ -58,7 +58,7 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
 def subject_of_mcp_call(server: str, tool: str, arguments: Any, context: PathContext) -> Subject:
     """Return the subject of an MCP call that acp-tui itself forwards: server and tool are certain.
 
-    As with other requests, arguments that contain a command make it an `execute`.
+    As with other requests, the kind is `execute` if the arguments contain a command.
     """
     call = ToolCall(id=0, at=0.0, call_id="", raw_input=arguments)
     subject = _subject_of_call(call, context, FoundTool(server, tool))
@@ -129,7 +129,7 @@ def subject_of_command(
         env: Environment variables that are set for the command.
         context: The folders of the conversation.
         served: Whether acp-tui would run the command; otherwise the agent runs it.
-        is_line: Whether `command` is a line for the shell, if that is known.
+        is_line: Whether `command` is a line for the shell; None if unknown.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     program = bool(args) if is_line is None else not is_line
@@ -224,7 +224,7 @@ def _of_command(
 
 
 def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
-    """Yield the subject of one command in a line, then one for each file to which it redirects output."""
+    """Yield the subject of one command in a line, then one subject per file with redirected output."""
     text = part.line or ""
     yield Subject(
         kind="execute",
@@ -315,7 +315,7 @@ def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -
 
 
 def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
-    """Return the subject of a call if it uses an MCP tool, else None.
+    """Return the subject of a call if the call uses an MCP tool, else None.
 
     The subject is uncertain if only the title of the call names the tool.
     """

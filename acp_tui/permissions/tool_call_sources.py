@@ -61,9 +61,9 @@ class FoundTool:
 def commands_of(call: ToolCall) -> FoundCommands:
     """Return the commands in the raw input, and in text that is complete JSON.
 
-    In calls about files, text is ignored, because it may be the content of a JSON file. The key `command` may
-    hold an operation of an editor tool, such as `view`, next to a path. It is then ignored, except in calls
-    of the kind `execute`.
+    In calls about files, text is ignored, because it can be the content of a JSON file. In calls of other
+    kinds than `execute`, the key `command` is ignored if it holds an operation of an editor tool, such as
+    `view`, next to a path.
     """
     found = FoundCommands()
     about_files = call.kind in FILE_KINDS
@@ -131,7 +131,7 @@ def _is_editor_command(source: Mapping[str, Any]) -> bool:
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
-    """Return one list of paths for each source that contains any: diffs, locations, arguments."""
+    """Return one list of paths for each source that contains paths: diffs, locations, arguments."""
     diffs = [part.path for part in call.content if isinstance(part, Diff)]
     locations = [location.path for location in call.locations]
     inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
@@ -141,7 +141,7 @@ def paths_of(call: ToolCall) -> list[list[str]]:
 def mcp_tool_of(call: ToolCall) -> FoundTool:
     """Return the MCP server and tool in the call's name or `_meta`.
 
-    A name without `mcp__` counts if it begins with the name of a server that the agent was given.
+    A name without `mcp__` counts if it begins with the name of one of the agent's servers.
     """
     names = set(tool_names(call.name, call.meta))
     found = {name for name in names if name.startswith("mcp__")}
@@ -179,7 +179,7 @@ def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
-    """Return the key of an MCP call; None if its server, tool or arguments are unclear.
+    """Return the key of an MCP call; None if the server, tool or arguments of the call are unclear.
 
     `tool` is the result of `mcp_tool_of`.
     """
@@ -193,12 +193,12 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
 
 
 def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:
-    """Return the key of a call. It is the same whether `arguments` is None or empty."""
+    """Return the key of a call. The key is the same whether `arguments` is None or empty."""
     return McpCallKey(server, tool, json.dumps(arguments or {}, sort_keys=True))
 
 
 def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
-    """Return the arguments: `raw_input` itself or, in the form that Codex sends, its value of `arguments`."""
+    """Return the arguments: `raw_input` itself or, in the form that Codex sends, `raw_input["arguments"]`."""
     inner = raw_input.get("arguments")
     if isinstance(inner, dict) and set(raw_input) <= {"server", "tool", "arguments"}:
         return inner
@@ -206,7 +206,7 @@ def _mcp_arguments(raw_input: dict[str, Any]) -> Any:
 
 
 def url_of(call: ToolCall) -> str | None:
-    """Return the URL of a fetch; None if there is none or more than one."""
+    """Return the URL of a fetch; None unless the call has exactly one URL."""
     urls = {source["url"] for source in _inputs(call) if isinstance(source.get("url"), str)}
     return urls.pop() if len(urls) == 1 else None
 
@@ -248,7 +248,7 @@ def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Parse a text as a JSON object; return None if it is not one."""
+    """Return the JSON object in a text; None if the text is not a JSON object."""
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None

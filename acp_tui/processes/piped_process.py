@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 
 class PipedProcess:
-    """One running program, created by `start`. A watcher process ends it if acp-tui dies."""
+    """One running program, created by `start`. A watcher process ends the program if acp-tui dies."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class PipedProcess:
 
         Args:
             program: The absolute path of the program.
-            command: Its arguments, beginning with the name by which it is called.
-            cwd: The folder in which it starts.
-            env: Its whole environment.
+            command: The program's arguments, beginning with the name by which it is called.
+            cwd: The folder in which the program starts.
+            env: The program's whole environment.
             on_stderr: Called with each unmodified block that the program writes to stderr.
         """
         starting = asyncio.create_task(cls._start_watcher(program, command, cwd, env, on_stderr))
@@ -218,7 +218,7 @@ class PipedProcess:
                 os.killpg(self.pid, signal.SIGKILL)
 
     async def end(self, *, grace_seconds: float = EXIT_GRACE_SECONDS) -> None:
-        """End the program and all processes it started: close stdin, then SIGTERM, then SIGKILL.
+        """End the program and all processes it started: close stdin, then send SIGTERM, then SIGKILL.
 
         If the call is cancelled, the processes are killed at once, and the call waits only for the watcher.
         """
@@ -256,7 +256,7 @@ class PipedProcess:
     async def _wait_for_watcher(self) -> None:
         """Wait until the watcher has exited.
 
-        A cancelled `end` calls this before it raises, because the event loop may close right afterwards.
+        A cancelled `end` calls this method before it raises, because the event loop can close right after.
         """
         rest = asyncio.create_task(self._discard_output())
         with contextlib.suppress(TimeoutError):

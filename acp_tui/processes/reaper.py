@@ -29,7 +29,7 @@ class Reaper:
     """Ends process groups that acp-tui starts directly, such as git, when acp-tui ends.
 
     The watcher process is started when the first group is registered. Pass `environment` to every child
-    process: on Linux the watcher uses it to find processes that left their group and session.
+    process: on Linux the watcher uses these variables to find processes that left their group and session.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Reaper:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Variables for child processes, by which the watcher recognises them and their children."""
+        """Variables by which the watcher recognises child processes, and the children of these processes."""
         return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
@@ -49,7 +49,7 @@ class Reaper:
         self._send(f"watch {pgid}")
 
     def unregister(self, pgid: int) -> None:
-        """Stop watching a group that has ended: the system may reuse its id."""
+        """Stop watching a group that has ended: the system can reuse the group's id."""
         with contextlib.suppress(ReaperClosedError):
             if self._control is not None:
                 self._send(f"forget {pgid}")

@@ -1,4 +1,4 @@
-"""Runs a program on a pseudoterminal under its own watcher, which ends the program's descendants."""
+"""Runs a program on a pseudoterminal under a watcher, which ends the program's descendants."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ WATCHER_TIMEOUT_SECONDS = 6.0
 class WatchedProcess:
     """A running program whose descendants do not outlive acp-tui, not even when acp-tui gets SIGKILL.
 
-    On Linux that includes daemons that left the process group and the session, because the watcher is a
-    subreaper. Elsewhere only the program's process group is ended. Background processes that outlive the
-    program are ended by `close`.
+    On Linux, the descendants include daemons that left the process group and the session, because the
+    watcher is a subreaper. Elsewhere only the program's process group is ended. Background processes that
+    outlive the program are ended by `close`.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class WatchedProcess:
     ) -> WatchedProcess:
         """Start a program and return once it runs.
 
-        `terminal` is the file descriptor for its stdin, stdout and stderr; `cwd` may be a path below
-        /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in the environment.
+        `terminal` is the file descriptor for the program's stdin, stdout and stderr; `cwd` can be a path
+        below /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in the environment.
         """
         environment = _environment_block(env)
         ours, theirs = socket.socketpair()
@@ -130,7 +130,7 @@ class WatchedProcess:
 
 
 def _environment_block(env: Mapping[str, str]) -> bytes:
-    """Return the environment in the watcher's format: a NUL after each entry, and one more at the end."""
+    """Return the environment in the watcher's format: a NUL after each entry, and another NUL at the end."""
     entries = [os.fsencode(f"{name}={value}") for name, value in env.items()]
     if any(b"\0" in entry for entry in entries):
         raise ValueError("embedded null byte")

@@ -2,18 +2,20 @@
 
 Run as a script, with the standard library only:
 `python -I -S watcher.py CONTROL [[--terminal] PATH ARGV0 ARG…]`.
-CONTROL is an inherited socket; only acp-tui holds the other end, so it closes when acp-tui ends for whatever
-reason. The watcher then ends everything it watches. If a program is given, the watcher starts it as a child.
-On Linux the watcher is a subreaper: even daemons that left their process group and session become its
-children again. Other systems have nothing like it, so only the program's process group is ended there.
+CONTROL is an inherited socket. Only acp-tui holds the other end, so CONTROL closes when acp-tui ends for
+whatever reason. The watcher then ends everything it watches. If a program is given, the watcher starts the
+program as a child. On Linux the watcher is a subreaper: even daemons that left their process group and
+session become children of the watcher again. Other systems have no subreapers, so only the program's process
+group is ended there.
 
 With `--terminal` the watcher first reads the program's environment from CONTROL: a NUL after each entry, and
-one more at the end. The watcher itself does not run in that environment: an agent's `LD_LIBRARY_PATH` could
-break it, and Python would add LC_CTYPE to an environment with LANG=C before the program gets it. The program
-may leave processes running when it ends. They live until CONTROL closes; once none is left, the watcher ends.
+another NUL at the end. The watcher itself does not run in that environment: an agent's `LD_LIBRARY_PATH`
+could break the watcher, and Python would add LC_CTYPE to an environment with LANG=C before the program
+starts. The program can leave processes running when it ends. These processes live until CONTROL closes; once
+none is left, the watcher ends.
 
 acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to also end
-every process with that text in its environment (for processes that the watcher did not start). The watcher
+every process with TEXT in its environment (for processes that the watcher did not start). The watcher
 sends `started PID`, then `exit CODE` or `signal NUMBER`; or `failed ERRNO`.
 """
 
@@ -258,7 +260,7 @@ def _handle_line(line: bytes, targets: Targets) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Start the program, if one is given; once it or acp-tui has ended, end the processes left behind."""
+    """Start the program, if one is given. When `watch` returns, end the processes left behind."""
     control, program = int(argv[1]), argv[2:]
     on_terminal = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)

@@ -1,7 +1,7 @@
 """Converts the client's own events to log records and back.
 
 A record is `{"event": "snake_name", …fields}` without the fields that have their default value. Events
-that result from frames are not logged, because the frames themselves are.
+that result from frames are not logged, because the log contains the frames themselves.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ _KINDS: dict[str, type[ev.Event]] = {
 def to_record(event: ev.Event) -> dict[str, Any]:
     """Convert an event to a record.
 
-    Accepts every kind of event, because `exec --output ndjson` prints them all. The log contains only the
-    client's own events in this form.
+    Accepts every kind of event, because `exec --output ndjson` prints all events. The log contains only
+    the client's own events in this form.
     """
     return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
 

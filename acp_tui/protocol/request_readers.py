@@ -62,8 +62,9 @@ def permission_events(
 ) -> list[ev.Event]:
     """Return the events for a permission request: first its tool call, then the request.
 
-    The tool call belongs to the session that asks: `other_session`, or the conversation's own if that is
-    empty. It gets the id `made_up` if it has none. `answerable` is False if the request has no id.
+    The tool call belongs to the session that asks: `other_session`, or the conversation's own session if
+    `other_session` is empty. A tool call without an id gets the id `made_up`. `answerable` is False if the
+    request has no id.
     """
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
@@ -80,7 +81,7 @@ def permission_events(
 
 
 def _in_subagent(call: ev.ToolCallChanged, source: dict[str, Any]) -> ev.Event:
-    """Return the event for a tool call, marked as a subagent's if the agent says so."""
+    """Return the event for a tool call: `InSubagent` if the agent names a parent call, else `call` itself."""
     parent = parent_call_id(source)
     return call if parent is None else ev.InSubagent(parent, call)
 

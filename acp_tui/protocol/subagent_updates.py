@@ -16,7 +16,7 @@ from acp_tui.session import events as ev
 def parent_call_id(update: dict[str, Any]) -> str | None:
     """For an update from a subagent, return the id of the tool call that started the subagent; else None.
 
-    Agents send this id for subagents that have no session of their own. It is in the update itself, in
+    Agents send this id for subagents that have no session of their own. The id is in the update itself, in
     `_meta`, or in an object inside `_meta`, as in `_meta.claudeCode.parentToolUseId`.
     """
     meta = values.obj(update.get("_meta"))

@@ -270,7 +270,7 @@ class Translator:
         return []
 
     def _cancelled(self, call_id: Any) -> list[ev.Event]:
-        """Translate acp-tui's cancellation of a request that it sent.
+        """Translate a frame with which acp-tui cancels one of its own requests.
 
         If a result arrives nevertheless, it is used. A cancelled prompt continues until it is answered.
         """

@@ -1,4 +1,4 @@
-"""Comments on changed lines, which are sent to the agent together."""
+"""Comments on changed lines. All comments are sent to the agent together."""
 
 from __future__ import annotations
 

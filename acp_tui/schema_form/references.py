@@ -1,4 +1,4 @@
-"""Resolves references inside one schema, and merges an `allOf` of only one part into the schema around it."""
+"""Resolves references inside one schema, and merges an `allOf` of one part into the surrounding schema."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Schema = dict[str, Any]
 
 
 def resolved(schema: object, root: Schema) -> Schema | None:
-    """Return a schema without `$ref` at its top; None if it is not an object or cannot be resolved.
+    """Return a schema without `$ref` at its top; None if the schema is not an object or cannot be resolved.
 
     Only references such as `#/$defs/Colour` are followed. Keywords beside a reference are kept.
     """
@@ -31,7 +31,7 @@ def resolved(schema: object, root: Schema) -> Schema | None:
 
 
 def _target(reference: object, root: Schema) -> object:
-    """Return what a JSON pointer points to; None if that does not exist."""
+    """Return the target of a JSON pointer; None if the target does not exist."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target: object = root

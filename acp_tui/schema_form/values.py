@@ -1,7 +1,7 @@
 """Converts the user's entries in the fields of a form to JSON values, and JSON values to entries.
 
 An empty optional field is left out. An empty required field has an empty list or null as its value if the
-schema allows that, and is a problem otherwise.
+schema allows this value; otherwise the empty field is a problem.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def read_value(field: Field, entry: Entry, search: PatternSearch) -> Any:
 
 
 def _scalar(kind: FieldKind, text: str, field: Field, search: PatternSearch) -> Any:
-    """Parse the text as a value of this kind. Raises `EntryError` if the field does not accept it."""
+    """Parse the text as a value of this kind. Raises `EntryError` if the field does not accept the value."""
     if kind == "text":
         _raise_problem(text_problem(text, field.limits, search))
         return text

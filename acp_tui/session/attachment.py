@@ -40,7 +40,7 @@ class CommandOutput(NamedTuple):
 
 
 class ServerResource(NamedTuple):
-    """A resource of an MCP server, which is read when the prompt is sent."""
+    """A resource of an MCP server. The resource is read when the prompt is sent."""
 
     token: str  # as written in the prompt
     server: str
@@ -57,7 +57,7 @@ class EmbeddedText(NamedTuple):
 
 
 class EarlierConversation(NamedTuple):
-    """The text of an earlier conversation, which the agent does not know."""
+    """The text of an earlier conversation. The agent does not know that conversation."""
 
     token: str
     text: str
@@ -110,7 +110,7 @@ def _quoted(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | No
 
 
 def _word(found: re.Match[str], exists: Callable[[str], bool]) -> Mention | None:
-    """Return the mention in an unquoted word; None if the file that it names does not exist.
+    """Return the mention in an unquoted word; None if the mentioned file does not exist.
 
     Punctuation at the end of the word is left out if the file exists only without it.
     """

@@ -20,7 +20,7 @@ _PREFIX = "Tool: "
 
 @dataclass(frozen=True, slots=True)
 class McpTool:
-    """A tool of an MCP server, as an agent names it."""
+    """An MCP tool that a tool call names. `name` is the tool's name as spelled by the agent."""
 
     server: str
     name: str
@@ -35,11 +35,11 @@ class McpTool:
 
 
 def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence[str]) -> McpTool | None:
-    """Return the tool of an MCP server that a tool call names; None if the call names no such tool.
+    """Return the MCP tool that a tool call names; None if the call names no MCP tool.
 
     Args:
-        names: Names for the tool, from fields of the call that contain only such a name.
-        title: The title of the call, which may be such a name or a sentence.
+        names: Names of the tool, from call fields that contain only a name.
+        title: The title of the call: a name of the tool, or a sentence.
         kind: The kind of the call.
         servers: The names of the MCP servers that the agent was given.
     """
@@ -64,7 +64,7 @@ def fold_mcp_name(name: str) -> str:
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield `name`, then the `toolName` of `meta` itself, and those of the objects in `meta`."""
+    """Yield `name`, then the `toolName` of `meta` itself, and the `toolName` of each object in `meta`."""
     if name:
         yield name
     for source in (meta, *meta.values()):
@@ -73,9 +73,10 @@ def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _splits(name: str, servers: Sequence[str], separators: Sequence[str]) -> list[tuple[str, str]]:
-    """Return each server and tool that a name such as `mcp__server__tool` or `server/tool` may mean.
+    """Return each pair of server and tool that a name such as `mcp__server__tool` or `server/tool` can mean.
 
-    Longer server names come first; of equally long ones, the one that `name` contains unchanged.
+    Longer server names come first. Of equally long server names, those that `name` contains unchanged come
+    first.
     """
     if not name or any(character.isspace() for character in name):
         return []

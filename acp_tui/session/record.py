@@ -1,4 +1,4 @@
-"""A record of the wire log. A session is computed from its records."""
+"""A record of the wire log. Sessions are computed from such records."""
 
 from __future__ import annotations
 

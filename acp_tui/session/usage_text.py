@@ -62,7 +62,7 @@ def models_of(turns: Iterable[TurnUsage]) -> dict[str, dict[str, int]]:
 
 
 def context_share(used: int | None, size: int | None) -> float | None:
-    """Return the used share of the context window, 1.0 when it is full; None if unknown."""
+    """Return the used share of the context window; 1.0 for a full window, None if the share is unknown."""
     return None if used is None or not size or size < 0 else used / size
 
 

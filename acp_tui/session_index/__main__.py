@@ -1,6 +1,6 @@
-"""The process that updates the index: `python -m acp_tui.session_index`. `IndexUpdater` starts it.
+"""The process that updates the index: `python -m acp_tui.session_index`, started by `IndexUpdater`.
 
-It reports to `IndexUpdater` on standard output, with one JSON object per line: {"done": 12, "total": 1000},
+The process reports on standard output, with one JSON object per line: {"done": 12, "total": 1000},
 {"waiting": true} while another process updates the index, or {"error": "…"}.
 """
 

@@ -1,4 +1,4 @@
-"""The SQLite file of the index: creating, opening and deleting it, and recognising damage."""
+"""Creates, opens and deletes the SQLite file of the index, and recognises damage."""
 
 from __future__ import annotations
 
@@ -129,6 +129,6 @@ def _files(path: Path) -> list[Path]:
 
 
 def remove_from_segments(connection: sqlite3.Connection) -> None:
-    """Make SQLite remove deleted words from the index at once, if it supports that (since 3.42)."""
+    """Make SQLite remove deleted words from the index at once. Has no effect before SQLite 3.42."""
     with suppress(sqlite3.DatabaseError):
         connection.execute("INSERT INTO words(words, rank) VALUES ('secure-delete', 1)")

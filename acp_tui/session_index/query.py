@@ -1,4 +1,4 @@
-"""Converts what the user typed into an FTS5 query, and finds the line of a text that matches it best."""
+"""Makes an FTS5 query from the words that the user typed, and finds the best matching line of a text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_COUNT = 20
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """The line of an entry that is shown as a search result."""
+    """A search result: one line of an entry, and the matches in the line."""
 
     line: str
     spans: list[tuple[int, int]]  # the matches in the line
@@ -34,7 +34,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What the user searches for: each of its words must be the beginning of some word in an entry."""
+    """What the user searches for. Each word of the query must be the beginning of some word in an entry."""
 
     phrase: str  # as typed, in lower case and without the outer white space
     words: tuple[str, ...]

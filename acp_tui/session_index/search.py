@@ -34,7 +34,7 @@ HALF_LIFE_SECONDS = 30 * 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class SessionHit:
-    """An entry that a search found, and its matching line."""
+    """An entry that a search found, and the entry's matching line."""
 
     folder: str  # the session's id
     position: int  # the entry's position in the session
@@ -63,9 +63,9 @@ class SessionSearch:
     def search(self, text: str, only: Collection[str] | None = None) -> list[SessionHit]:
         """Return the entries that match `text`, the best match first.
 
-        Newer entries rank higher, as do those with more matches or with the whole phrase. `only` limits the
-        search to the sessions with these ids. Returns an empty list if there is no index yet or `text` has no
-        words.
+        Newer entries, entries with more matches, and entries with the whole phrase rank higher. `only` holds
+        the ids of the sessions to search; if `only` is None, all sessions are searched. Returns an empty list
+        if there is no index yet or `text` has no words.
 
         Raises:
             IndexDamagedError: The index has to be rebuilt.

@@ -22,7 +22,7 @@ def plain(text: str) -> str:
 def words_of(plain_text: str) -> list[str]:
     """Split a text made by `plain` into words: runs of letters and digits.
 
-    Each Chinese, Japanese or Korean character is a word of its own: such text may have no spaces.
+    Each Chinese, Japanese or Korean character is a separate word, because such texts often have no spaces.
     """
     if not plain_text.isascii():
         plain_text = _CJK.sub(r" \1 ", plain_text)

@@ -1,4 +1,4 @@
-"""Merges the sessions that acp-tui recorded with the sessions that agents list."""
+"""Merges two lists: the sessions that acp-tui recorded, and the sessions that agents list."""
 
 from __future__ import annotations
 

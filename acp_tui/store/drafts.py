@@ -31,7 +31,7 @@ class Drafts:
 
 
 def _current(records: list[Record]) -> list[Record]:
-    """Return the current draft of each session that has one, the latest last."""
+    """Return the current draft of each session that has a draft, the latest draft at the end."""
     latest: dict[str, Record] = {}
     for record in records:
         session, text = record.get("session"), record.get("text")

@@ -1,4 +1,4 @@
-"""Remembers which folders the user trusts, and which agents and MCP servers their settings may start."""
+"""Remembers which folders the user trusts, and which agents and MCP servers a folder's settings may start."""
 
 from __future__ import annotations
 

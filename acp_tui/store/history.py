@@ -1,4 +1,4 @@
-"""The prompts sent in a project, which the arrow keys recall."""
+"""The prompts sent in a project, for recall with the arrow keys."""
 
 from __future__ import annotations
 
@@ -40,6 +40,6 @@ def _last_of_each(records: list[Record]) -> list[Record]:
 
 
 def _file_name(project: str) -> str:
-    """Return a name for the history file: the name of the project's folder plus a hash of its path."""
+    """Return a name for the history file: the name of the project's folder plus a hash of `project`."""
     name = re.sub("[^A-Za-z0-9._-]+", "-", Path(project).name)[:40] or "root"
     return f"{name.lstrip('.')}-{hashlib.sha256(project.encode(errors='surrogatepass')).hexdigest()[:12]}"

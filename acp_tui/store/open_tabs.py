@@ -1,7 +1,7 @@
 """The tabs of each running acp-tui, saved so that they come back after a restart or a crash.
 
-Each run has a file of its own in `open-tabs/` in the state directory. Beside it is a second file, on which
-the run holds a lock until it ends. Then the next run in the same folder can take over the tabs.
+Each run has a file of its own in `open-tabs/` in the state directory. Beside this file is a second one, on
+which the run holds a lock until the run ends. Then the next run in the same folder can take over the tabs.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ _DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
 
 
 def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
-    """Yield the records of a file in acp-tui's format or in that of other tools.
+    """Yield the records of a file in acp-tui's format or in the format of other tools.
 
     `on_damaged_line` is called with the number of each line that cannot be read.
     """

@@ -29,7 +29,7 @@ class SavedComments:
 
 
 def _current(records: list[Record]) -> list[Record]:
-    """Return the current record of each session that has comments, the latest last."""
+    """Return each session's current record if the record has comments. The latest record comes last."""
     latest: dict[str, Record] = {}
     for record in records:
         session = record.get("session")

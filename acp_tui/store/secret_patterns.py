@@ -1,11 +1,12 @@
 """Recognises secrets in text, by their shape or by the name they are assigned to.
 
-Each pattern is tried only where `str.find` finds a few letters that a match must contain. That is much faster
-on ordinary text than one pattern with thirty alternatives. A secret that is split between two chunks of a
-message is not found.
+Each pattern is tried only where `str.find` finds a few letters that a match must contain. On ordinary text,
+this search is much faster than one pattern with thirty alternatives. A secret that is split between two
+chunks of a message is not found.
 
-Why no library: `detect-secrets` and similar libraries scan files and report findings. None of them redacts a
-stream of small texts, and they take milliseconds per chunk, where acp-tui can spare only microseconds.
+Why no library: `detect-secrets` and similar libraries scan files and report findings. None of these libraries
+redacts a stream of small texts. Each library takes milliseconds per chunk, but acp-tui
+can spare only microseconds.
 """
 
 from __future__ import annotations
@@ -270,7 +271,7 @@ def _rules() -> Iterator[_Rule]:
 def _any_of(words: Iterable[str]) -> str:
     """Return a pattern that matches any of the words.
 
-    Common prefixes are written once. This makes the pattern three times as fast as one alternative per word.
+    Common prefixes are written once. Such a pattern is three times as fast as one alternative per word.
     """
     tails: dict[str, list[str]] = {}
     for word in words:

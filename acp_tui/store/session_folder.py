@@ -1,4 +1,4 @@
-"""The folder of a session that is being recorded (see `stored_sessions` for what it contains)."""
+"""The folder of a session that is being recorded (`stored_sessions` lists the folder's files)."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def create_session_folder(
     worktree: dict[str, str | bool] | None = None,
     forked: StoredSession | None = None,
 ) -> SessionFolder:
-    """Create the folder of a new session and start recording. Raises `UserError` if that fails.
+    """Create the folder of a new session and start recording. Raises `UserError` on failure.
 
     Args:
         data_dir: The data directory of acp-tui.
@@ -172,12 +172,12 @@ def create_session_folder(
         title: The agent's title.
         cwd: The working directory.
         command: The command that starts the agent.
-        ad_hoc: Whether that command was given on the command line.
+        ad_hoc: Whether `command` was given on the command line.
         clock: Returns the time in seconds since the epoch.
-        is_sensitive: Tells whether a path is sensitive. The contents of such files are not recorded.
+        is_sensitive: Tells whether a path is sensitive. The contents of sensitive files are not recorded.
         max_bytes: The size of the log at which recording ends; None for no limit.
         worktree: The git worktree that was made for the session, for the metadata.
-        forked: The session that this one is a copy of; the log begins with its records.
+        forked: The session of which the new one is a copy. The new log begins with the records of `forked`.
     """
     sessions = sessions_directory(data_dir)
     started = clock()
@@ -225,7 +225,10 @@ def reopen_session_folder(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
-    """Continue recording a session. Raises `UserError`, for example if it is open in another process."""
+    """Continue recording a session.
+
+    Raises `UserError`, for example if the session is open in another process.
+    """
     version = session.meta.get("format", FORMAT_VERSION)
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise UserError(f"The session {session.id} was written by a newer acp-tui; please update.")

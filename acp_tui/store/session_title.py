@@ -16,7 +16,7 @@ MAX_RECORDS_SEARCHED = 200
 
 
 def session_title(session: StoredSession, first_prompt: str | None = None) -> str:
-    """Return the name that the user gave the session, else its title, else its first prompt, on one line.
+    """Return, on one line, the user's name for the session, else the session's title, else its first prompt.
 
     `first_prompt` is the first prompt, if the caller knows it; otherwise it is read from the log.
     """

@@ -2,7 +2,7 @@
 
 sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the version of the format
-    wire.jsonl     every record, from which the session is rebuilt; the writer holds a lock on it
+    wire.jsonl     all records, from which the session is rebuilt; the writer holds a lock on the file
     stderr.log     the agent's standard error, limited in size
     baseline.git/  the snapshot of the project (see `workspace`); deleted when the session is closed
 """
@@ -60,7 +60,7 @@ class StoredSession:
 
     @property
     def wire(self) -> Path:
-        """The path of the wire log, which may be missing."""
+        """The path of the wire log. The file can be missing."""
         return self.path / WIRE
 
     @property
@@ -76,13 +76,13 @@ class StoredSession:
         return 0.0
 
     def text(self, key: str) -> str | None:
-        """Return a field of the metadata; None if it is missing, empty or not a string."""
+        """Return a field of the metadata; None if the field is missing, empty or not a string."""
         value = self.meta.get(key)
         return value if isinstance(value, str) and value else None
 
     @property
     def project_folder(self) -> str:
-        """The folder in the user's own checkout where the session was started; empty if unknown.
+        """The folder in which the session was started, in the user's own checkout; empty if unknown.
 
         It differs from `cwd` if the session has a git worktree of its own.
         """
@@ -148,7 +148,7 @@ def list_sessions(data_dir: Path) -> list[StoredSession]:
 
 
 def find_session(data_dir: Path, reference: str) -> StoredSession:
-    """Find a session by the path of its folder, or by its id or a unique prefix of it. Raises `UserError`."""
+    """Find a session by its folder's path, its id or a unique prefix of the id. Raises `UserError`."""
     path = Path(os.path.expanduser(reference))  # noqa: PTH111 - leaves an unknown `~user` as it is
     with suppress(OSError):  # such as: the name is too long
         if (path / WIRE).exists() or (path / META).exists():

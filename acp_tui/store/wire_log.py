@@ -3,7 +3,7 @@
     {"t": 1763633999.25, "dir": "received", "frame": {"jsonrpc": "2.0", …}}
 
 Each record is written to the file, unbuffered, before the frame is processed: if acp-tui is killed, the log
-contains everything that it acted on. A write takes about 2 µs; buffering would save 1 µs of that. Recording
+contains everything that acp-tui acted on. A write takes about 2 µs; buffering would save 1 µs. Recording
 stops at `log.max_session_bytes`.
 """
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         """Removes secrets from frames."""
 
         def redact(self, direction: Direction, frame: Any, line: str | None) -> Any:
-            """Return the frame without secrets: the same object if it has none."""
+            """Return the frame without secrets: `frame` itself if it contains no secrets."""
 
 
 _DIRECTIONS = frozenset(get_args(Direction))
@@ -50,7 +50,7 @@ class WireLog:
             redactor: Removes secrets from frames.
             on_error: Called with the error when a write fails, and with None when writing works again.
             max_bytes: The size at which recording ends; None for no limit.
-            on_full: Called once when that size is reached. A record that `on_full` appends is still written.
+            on_full: Called once at `max_bytes`. A record that `on_full` appends is still written.
         """
         self._descriptor = descriptor
         self._redactor = redactor
@@ -67,9 +67,9 @@ class WireLog:
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
         """Write one record.
 
-        `line` is the original JSON text of the frame. It is logged as it is, except that secrets are removed
-        and that terminal control characters become `\\u` escapes, so that the file can be printed. A frame
-        that is a string was not valid JSON and is logged as a JSON string.
+        `line` is the original JSON text of the frame. The text is logged unchanged, except that secrets are
+        removed and that terminal control characters become `\\u` escapes, so that the log can be printed. A
+        frame that is a string was not valid JSON and is logged as a JSON string.
         """
         if self._is_full:
             return
@@ -130,7 +130,7 @@ class NullLog:
 
 
 def _one_line(frame: Any, line: str | None) -> str:
-    """Return the frame as JSON on one line: the original text `line`, if that is possible."""
+    """Return the frame as JSON on one line: the original text `line` if this text is JSON on one line."""
     if line is not None and type(frame) is not str:
         line = line.strip()
         if "\n" not in line and "\r" not in line:
@@ -139,7 +139,7 @@ def _one_line(frame: Any, line: str | None) -> str:
 
 
 def ends_mid_line(descriptor: int) -> bool:
-    """Return True if the last line of the file is incomplete, because its writer was killed."""
+    """Return True if the last line of the file is incomplete, because the file's writer was killed."""
     try:
         size = os.fstat(descriptor).st_size
         return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"

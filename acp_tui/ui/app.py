@@ -47,11 +47,11 @@ class MakeLauncher(Protocol):
     """A function that creates the launcher, or the screen with the recorded sessions."""
 
     def __call__(self, palette: Palette, *, over: BaseScreen | None = None) -> BaseScreen:
-        """Return the screen. `over` is the screen that it covers; None if it is a tab's base screen."""
+        """Return a new screen. The screen covers `over`, or is a tab's base screen if `over` is None."""
 
 
 class AcpTui(ResilientApp):
-    """The Textual app of acp-tui, which shows one screen per tab."""
+    """The Textual app of acp-tui. The app shows one screen per tab."""
 
     TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False  # replaced by `action_palette`, which has the keys of our other lists
@@ -84,9 +84,9 @@ class AcpTui(ResilientApp):
             settings: The settings that the first frame needs.
             launcher: Makes the launcher; None if there is none, as in a replay.
             sessions: Makes the screen with the recorded sessions; None if there is none.
-            open_tabs: Where the open tabs are saved; None if they are not.
-            restored_tabs: Makes the screens of the tabs that are restored from an earlier run. Returns two
-                lists: those to the left of the first screen, and those to its right.
+            open_tabs: Where the open tabs are saved; None if they are not saved.
+            restored_tabs: Makes the screens of tabs restored from an earlier run. Returns two lists: the
+                screens to the left of the first screen, and the screens to the right of the first screen.
         """
         self._settings = settings
         self._problems: list[str] = []
@@ -233,7 +233,8 @@ class AcpTui(ResilientApp):
     def _leave_failed_screen(self, event: BaseScreen.Failed) -> None:
         """Close the tab of a screen that could not start, and show why as a toast.
 
-        If it is the only tab, return to the launcher; if the user did not come from there, exit.
+        If this tab is the only one, return to the launcher, or exit if the user did not come from the
+        launcher.
         """
         tab = self.tabs.of_screen(event.screen)
         if tab is None:
@@ -249,7 +250,7 @@ class AcpTui(ResilientApp):
         self.notify(str(error), severity="error", timeout=10, markup=False)
 
     def is_essential(self, screen: Screen[Any]) -> bool:
-        """Return True if `screen` is the screen of the only tab, without which the app cannot continue."""
+        """Return True if `screen` is the screen of the only tab: the app cannot continue without it."""
         return len(self.tabs) == 1 and self.tabs.of_screen(screen) is not None
 
     async def close_broken(self, screen: Screen[Any]) -> None:
@@ -269,7 +270,7 @@ class AcpTui(ResilientApp):
         return self._make_launcher is not None and not is_launcher_open
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Return whether an action is available now. If not, the footer omits its keys."""
+        """Return whether an action is available now. The footer omits the keys of other actions."""
         match action:
             case "sessions":
                 return self._make_sessions is not None and self._may_open_sessions
@@ -331,7 +332,7 @@ class AcpTui(ResilientApp):
         return isinstance(self.screen, BaseScreen) and not self.screen.lists_sessions
 
     def rename_session(self, session: str, name: str) -> bool:
-        """Rename the session with the id `session` if it is open in a tab. Return False if it is not."""
+        """Rename the session with the id `session`. Return False if no tab has this session open."""
         return self.tabs.rename_session(session, name)
 
     def open_conversations(self) -> list[Conversation]:
@@ -352,7 +353,7 @@ class AcpTui(ResilientApp):
         return self._clipboard_text
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text to the clipboard, and show a toast that says how it was copied."""
+        """Copy a text to the clipboard, and show a toast that says how the text was copied."""
         self._clipboard_text = text
         self.run_worker(self._copy(text), group="clipboard")
 
@@ -364,7 +365,7 @@ class AcpTui(ResilientApp):
     # ------------------------------------------------------------------------- the end
 
     async def action_quit(self) -> None:
-        """Quit. While an agent is working, the user has to request it twice in quick succession."""
+        """Quit. While an agent is working, two requests in quick succession are needed."""
         self._quit_guard.request()
 
     def shut_down(self, signal_number: int) -> None:

@@ -1,6 +1,6 @@
 """The interface of the app for modules that cannot import the app, because the app imports them.
 
-It lists what these modules use besides Textual's own methods.
+The interface lists what these modules use besides Textual's own methods.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ class AppInterface(Protocol):
         """Shows progress in the terminal's tab or in the task bar."""
 
     def rename_session(self, session: str, name: str) -> bool:
-        """Rename the session with the id `session` if it is open in a tab. Return False if it is not."""
+        """Rename the session with the id `session`. Return False if no tab has this session open."""
 
     def open_conversations(self) -> list[Conversation]:
         """Return the conversations that are open in tabs."""
 
     @property
     def key_sequencer(self) -> KeySequencer:
-        """Passes keys and pastes to the screen in order, once it can handle them."""
+        """Passes keys and pastes to the screen in order, once the screen can handle them."""
 
     def show_session(self, session: str, place: TextPlace | None = None) -> bool:
-        """Show the tab with the recorded session that has the id `session`, scrolled to `place`.
+        """Show the tab of the recorded session with the id `session`, scrolled to `place`.
 
         Return False if no tab shows this session.
         """

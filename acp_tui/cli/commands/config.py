@@ -66,7 +66,7 @@ def _keys(settings: Settings) -> list[str]:
 
 
 def _ui_problems(settings: Settings) -> list[Problem]:
-    """Return problems in settings that only the UI can check: themes, keys and notifications."""
+    """Return problems in those settings that only the UI can check: themes, keys and notifications."""
     from acp_tui.ui.conversation import attention
     from acp_tui.ui.keys import user_keymap
     from acp_tui.ui.theme import themes
@@ -97,7 +97,7 @@ def _show(settings: Settings) -> list[str]:
 
 
 def _toml_value(key: str, settings: Settings) -> str:
-    """Return the value of a setting as TOML, or a remark such as "(none)" if it has no value."""
+    """Return a setting's value as TOML, or a remark such as "(none)" if the setting has no value."""
     value: Any = settings.value(key)
     if value is None:
         return "(each command has its own default)" if key == "policy" else "(none)"

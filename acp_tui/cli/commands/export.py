@@ -85,9 +85,9 @@ def _format_of(path: Path | None) -> Format:
 
 
 def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
-    """Return the theme that the settings name.
+    """Return the theme that the settings name, and an empty list.
 
-    If it cannot be used, return the default theme and the reason.
+    If this theme cannot be used, return the default theme and a list with the reason.
     """
     from acp_tui.export.style_sheet import style_sheet
 

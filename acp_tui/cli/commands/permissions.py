@@ -242,7 +242,10 @@ def _undo(rule_store: RuleStore) -> None:
 
 
 def _reference(text: str) -> int | str:
-    """Parse a reference to a rule. An int is its number in the list, a str its id of eight characters."""
+    """Parse a reference to a rule.
+
+    An int is the rule's number in the list. A str is the rule's id, which has eight characters.
+    """
     return int(text) if text.isdecimal() and len(text) < 8 else text
 
 

@@ -1,4 +1,4 @@
-"""`acp-tui replay`: plays a recorded session on the screen, or prints it as text."""
+"""`acp-tui replay`: plays a recorded session on the screen, or prints the session as text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Replay the conversation on the screen, or print it as text."""
+    """Replay the session on the screen, or print the session as text."""
     if args.text:
         print_recording(find_recording(args.log), thoughts=args.thoughts)
         return 0

@@ -278,7 +278,7 @@ def _launcher(
     *,
     over: BaseScreen | None = None,
 ) -> BaseScreen:
-    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath it, if any."""
+    """Return the screen that lists agents and recorded sessions. `over` is the screen beneath, if any."""
     from acp_tui.ui.screens.launcher import LauncherScreen
 
     folder = Path(args.cwd or ".").absolute()
@@ -292,7 +292,7 @@ def _launcher(
         return choices
 
     def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
-        """Return the screen for the chosen agent or session. The command line's options apply to it.
+        """Return the screen for the chosen agent or session, with the command line's options.
 
         A resumed session ignores the options for agent, folders and worktree. `--worktree-name` applies only
         to the first session in a new worktree.
@@ -323,7 +323,7 @@ def _sessions(
     *,
     over: BaseScreen | None = None,
 ) -> BaseScreen:
-    """Return the screen that lists recorded sessions. `over` is the screen beneath it, if any."""
+    """Return the screen that lists recorded sessions. `over` is the screen beneath, if any."""
     from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 
     folder = (over.folder if over is not None else "") or args.cwd or "."

@@ -1,4 +1,4 @@
-"""Builds the result of `exec` that `--output json` prints."""
+"""Builds the result that `exec --output json` prints."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The actions of `acp-tui mcp`, one module each. They must not import the MCP SDK at module level."""
+"""The actions of `acp-tui mcp`, one module each. The modules must not import the MCP SDK at the top level."""

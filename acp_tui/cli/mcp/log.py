@@ -1,4 +1,4 @@
-"""`acp-tui mcp log NAME`: prints the log of a server: its output and the calls to its tools."""
+"""`acp-tui mcp log NAME`: prints a server's log: the server's output and the calls of its tools."""
 
 from __future__ import annotations
 

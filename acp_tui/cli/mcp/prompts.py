@@ -1,4 +1,4 @@
-"""`acp-tui mcp prompts`: lists the prompts of servers, or prints one with its arguments filled in."""
+"""`acp-tui mcp prompts`: lists the prompts of servers, or prints a prompt with its arguments filled in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`acp-tui mcp resources`: lists the resources of servers, or prints one."""
+"""`acp-tui mcp resources`: lists the resources of servers, or prints one resource."""
 
 from __future__ import annotations
 

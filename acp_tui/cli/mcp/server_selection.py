@@ -39,7 +39,7 @@ class ServersHere:
     def named(self, name: str) -> Server:
         """Return the server with this name.
 
-        Raises `UserError` if there is none, or if it must not be started.
+        Raises `UserError` if there is no such server, or if the server must not be started.
         """
         server = self.defined(name)
         for unsent in self.withheld:
@@ -49,7 +49,7 @@ class ServersHere:
         return server
 
     def defined(self, name: str) -> Server:
-        """Return the server with this name, even if it must not be started.
+        """Return the server with this name, even if the server must not be started.
 
         Raises `UserError` if there is none.
         """
@@ -101,7 +101,7 @@ def require_known_agent(agent: str, here: ServersHere) -> None:
 
 
 def named_agents(server: Server) -> list[str]:
-    """Return the agents that the definition names, and those for which the user turned the server on."""
+    """Return all agents that the definition names or for which the user turned the server on."""
     return list(dict.fromkeys([*(server.agents or []), *server.state.enabled_for]))
 
 

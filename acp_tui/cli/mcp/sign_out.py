@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _url(args: argparse.Namespace) -> str:
-    """Return the URL of the server, even if variables of its definition are not set."""
+    """Return the URL of the server, even if variables in the server's definition are not set."""
     if args.name.startswith(("http://", "https://")):
         return str(args.name)
     server = servers_here(args.mcp_config).defined(args.name)

@@ -28,7 +28,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
     Args:
         inspected: The server and the result of its inspection.
         accepted: Whether the user accepts the current tools.
-        with_details: Whether to describe each tool, instead of only naming them.
+        with_details: Whether to describe the tools, instead of only naming them.
     """
     found, changes = inspected.found, inspected.changes
     print(visible_line(f"{found.name}  {found.status} in {found.seconds:.1f} s"))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def connected(
     server: ResolvedServer, source: str
 ) -> AsyncGenerator[tuple[McpConnection, ServerRecorder]]:
-    """Connect to a server. The user answers its questions on the terminal. Raises `ServerFailure`.
+    """Connect to a server. The user answers the server's questions on the terminal. Raises `ServerFailure`.
 
     `source` is the name of the action, for the server's log.
     """

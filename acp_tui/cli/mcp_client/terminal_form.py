@@ -42,7 +42,7 @@ class TerminalForm:
     async def answer(self, request: ElicitationRequest) -> FormAnswer:
         """Ask the user a server's question.
 
-        Without a terminal, decline it and print a message that says so.
+        Without a terminal, decline the question and print why.
         """
         name = visible_line(request.server)
         if not is_interactive():

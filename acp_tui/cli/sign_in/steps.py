@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 async def sign_in(
     agent: str | None, program: str | None, wanted: str | None
 ) -> tuple[AgentAccount, AuthMethod]:
-    """Sign in to an agent, with the method `wanted` if it is given. Raises `UserError` if that fails."""
+    """Sign in to an agent, by the method `wanted` if given. Raises `UserError` if the sign-in fails."""
     dialogue = SignInDialogue()
     async with _running(agent, program, dialogue) as account:
         title = account.launch.title
@@ -46,7 +46,7 @@ async def sign_in(
 
 
 async def sign_out(agent: str | None, program: str | None) -> AgentAccount:
-    """Sign out of an agent. Raises `UserError` if that fails or the agent does not offer it."""
+    """Sign out of an agent. Raises `UserError` if the sign-out fails or the agent does not offer one."""
     async with _running(agent, program, SignInDialogue()) as account:
         await account.sign_out()
         return account

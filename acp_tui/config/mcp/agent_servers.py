@@ -62,7 +62,7 @@ def servers_for_agent(
         http: Whether the agent supports http servers.
         sse: Whether the agent supports sse servers.
         environ: The environment variables; by default those of this process.
-        is_signed_in: Returns whether the user has signed in to the server with this URL.
+        is_signed_in: Returns whether the user has signed in to the server with the given URL.
     """
     environment = os.environ if environ is None else environ
     wanted = list(servers)
@@ -107,16 +107,19 @@ def bridge_reason(
 
 
 def check_sendable(server: Server, agent: str) -> None:
-    """Raise `CannotSendError` if this agent does not get the server for a reason other than its transport."""
+    """Raise `CannotSendError` if the agent does not get the server.
+
+    Does not check which transports the agent supports.
+    """
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     resolve_server(server)
 
 
 def _require_sendable(server: Server, agent: str, last: Server, supported: dict[str, bool]) -> None:
-    """Raise `CannotSendError` if the server must not be sent to this agent.
+    """Raise `CannotSendError` if the server must not be sent to the agent.
 
-    `last` is the last server with the same name, which replaces the earlier ones. `supported` says for each
-    transport whether the agent supports it.
+    `last` is the last of the servers with the same name, and replaces the earlier servers. `supported`
+    contains True for each transport that the agent supports.
     """
     if server is not last:
         raise _NotWantedError(f"replaced by the definition in {last.origin}")
@@ -147,7 +150,7 @@ def reason_off(server: Server, agent: str) -> str | None:
 
 
 def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -> ServerState:
-    """Return the state of a server after it has been turned on or off, for one agent or for all.
+    """Return the state that turns a server on or off, for one agent or for all agents.
 
     Values that would only repeat the definition are left out of the state.
     """

@@ -47,7 +47,7 @@ def environment_names(server: Server) -> list[str]:
 
 
 def resolved_program(server: Server, environ: Mapping[str, str] | None = None) -> str:
-    """Return the absolute path of the program that a stdio server starts. Raises `CannotSendError`."""
+    """Return the absolute path of a stdio server's program. Raises `CannotSendError`."""
     environment = os.environ if environ is None else environ
     if server.program:
         return _program(server.program, server.folder, None)
@@ -87,13 +87,13 @@ def resolve_server(server: Server, environ: Mapping[str, str] | None = None) -> 
 
 
 def start_failure(server: Server, error: CannotSendError) -> str:
-    """Return a sentence that says why `resolve_server` failed, with the PATH if the program is not on it."""
+    """Return a sentence that says why `resolve_server` failed. Quote PATH if the program is not on PATH."""
     path = f", which is {error.search}" if isinstance(error, ProgramNotFoundError) and error.search else ""
     return f"{server.name} ({server.origin}) cannot be started: {error}{path}."
 
 
 def connection_for(server: Server) -> Connection:
-    """Return the connection that the definition sets, else "bridge" if the server needs it, else "direct".
+    """Return the connection in the definition, else "bridge" if the server needs the bridge, else "direct".
 
     Only the bridge supports a working directory, a timeout, a choice of tools, and acp-tui's sign-in.
     """
@@ -127,7 +127,7 @@ def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
 
 
 def absolute_file(word: str, folder: Path) -> str:
-    """Return `word` as an absolute path if it names a file relative to `folder`; otherwise unchanged."""
+    """Return `word` as an absolute path if `word` names a file relative to `folder`; otherwise unchanged."""
     if not word or word.startswith(("-", "/")):
         return word
     path = folder / word
@@ -138,7 +138,7 @@ def absolute_file(word: str, folder: Path) -> str:
 
 
 def _texts(server: Server) -> list[str]:
-    """Return the parts of a definition that may contain references such as `${VAR}`."""
+    """Return all texts in which a definition can contain references such as `${VAR}`."""
     texts = server.sign_in.texts() if server.sign_in is not None else []
     if server.transport == "stdio":
         return [server.command, *server.args, *server.env.values(), server.cwd, *texts]
@@ -146,7 +146,7 @@ def _texts(server: Server) -> list[str]:
 
 
 def _editor_values(server: Server) -> dict[str, str]:
-    """Return the values of editor variables such as `${userHome}`, which only project files may use."""
+    """Return the values of editor variables such as `${userHome}`, for servers from project files only."""
     if server.project is None:
         return {}
     folder = str(server.project)

@@ -33,7 +33,7 @@ class SignInSettings:
         return [getattr(self, name) for name in _TEXTS]
 
     def expanded(self, expand: Callable[[str], str]) -> SignInSettings:
-        """Return the settings with the references in their values expanded by `expand`."""
+        """Return the settings, with the references in the values expanded by `expand`."""
         expanded: dict[str, Any] = {name: expand(getattr(self, name)) for name in _TEXTS}
         return replace(self, **expanded)
 

@@ -45,9 +45,9 @@ class FileVersions:
 
 
 class BaselineTracker:
-    """Keeps copies of the files in the session's folders, and finds out which have changed.
+    """Keeps copies of the files in the session's folders, and finds out which files have changed.
 
-    The copies are in `directory`, or, if this is None, in a temporary folder.
+    The copies are in `directory`, or, if `directory` is None, in a temporary folder.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class BaselineTracker:
         """The states of the files before and after each turn."""
         self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
+        self._is_announced = False
         self._named: set[str] = set()
         self._naming: set[asyncio.Task[None]] = set()
 
@@ -133,7 +134,7 @@ class BaselineTracker:
             return FileVersions(problem="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
-        """Return the text that a file had in this state; None if it was absent, not copied, or not text."""
+        """Return the text of a file in this state; None if the file was absent, not copied, or not text."""
         try:
             content = await self._baseline.content(state)
             return content.decode() if content is not None else None
@@ -172,7 +173,8 @@ class BaselineTracker:
         self.begin()
         assert self._taking is not None
         done, _ = await asyncio.wait([self._taking], timeout=COPY_NOTICE_SECONDS)
-        if not done:
+        if not done and not self._is_announced:
+            self._is_announced = True  # only once, although several callers can wait
             copying = "Copying the project's files first, so that changes can be reverted …"
             self._note(Noticed("info", copying, source="waiting"))
             await asyncio.shield(self._taking)

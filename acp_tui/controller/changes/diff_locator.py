@@ -1,4 +1,4 @@
-"""Finds the line at which a diff of a tool call applies, and records it so that replays show it too."""
+"""Finds the line at which a diff of a tool call applies, and records the line for replays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DiffLocator:
-    """Finds the line of each diff in its file while the tool call runs, because the file may change later."""
+    """Finds the line of each diff in the file as soon as the agent sends the diff: files can change later."""
 
     def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
         self._files = files
@@ -28,7 +28,7 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """For each diff in these changes, find the line of the file at which the diff applies.
+        """For each diff in these changes, find the line at which the diff applies.
 
         With `history`, the changes are a replay and are skipped, because the files may have changed since.
         """

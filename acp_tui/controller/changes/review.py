@@ -35,7 +35,7 @@ MAX_SIZE_LOADED_AHEAD = 64_000_000
 
 
 class ConversationReview:
-    """Lists the changed files, and accepts and reverts parts of them. It outlives the review screen."""
+    """Lists the changed files, and accepts and reverts parts of them. Outlives the review screen."""
 
     def __init__(self, baseline: BaselineTracker, cwd: Path) -> None:
         self.model = Review()
@@ -148,7 +148,7 @@ class ConversationReview:
     async def revert_to_start(self, path: Path) -> None:
         """Restore a file as it was when the session began, even if changes to it were accepted.
 
-        If the file is now too large to be copied, this cannot be undone. Raises `UserError`.
+        If the file is now too large to be copied, the change cannot be undone. Raises `UserError`.
         """
         async with self._decision_lock, self._disk_lock:
             await self._load_locked([path])

@@ -1,4 +1,4 @@
-"""Loads changed files for the review: both versions, the hunks, and who changed them."""
+"""Loads changed files for the review: both versions, the hunks, and the authors of the changes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _History:
     last_author: int = YOU  # of changes after the last state
 
     def add(self, state: FileState, author: int) -> None:
-        """Append a state. If the file was in this state before, the changes since then count as undone."""
+        """Append a state. If the file was in the same state before, changes in between count as undone."""
         for at, known in enumerate(self.states):
             if known.same_content(state):
                 del self.states[at + 1 :], self.authors[at:]
@@ -55,7 +55,7 @@ class ReviewLoader:
         """Load the changed files whose paths are the keys of `obstacles`.
 
         Args:
-            obstacles: The path of each file, and why it cannot be reverted, or None if it can be.
+            obstacles: For each path, why the file cannot be reverted, or None if the file can be reverted.
             accepted: Versions to compare with instead of the baseline.
         """
         originals = await self._baseline.original_states(obstacles)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class AgreedTools:
-    """The tools of one server that the user has accepted, identified by the digests of their definitions."""
+    """The tools that the user accepted from one server, identified by the digests of their definitions."""
 
     def __init__(self, server: ResolvedServer) -> None:
         self._server = server

@@ -1,4 +1,4 @@
-"""Gives bridges the definitions of their MCP servers, decides on their calls, and records the calls.
+"""Gives each bridge its MCP server's definition, decides on the bridge's calls, and records these calls.
 
 A bridge is a process between the agent and an MCP server, see `acp_tui.mcp.bridge`.
 """
@@ -104,7 +104,7 @@ class BridgeHost:
     # ----------------------------------------------------------------- requests of a bridge
 
     async def _server(self, params: dict[str, Any]) -> dict[str, Any]:
-        """Return what a bridge needs to start, such as the definition of its server and the environment.
+        """Return what a bridge needs at its start, such as the server's definition and the environment.
 
         The environment is acp-tui's own, because agents pass only a few variables to the bridges they start.
         """
@@ -201,7 +201,7 @@ class BridgeHost:
 
 
 def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: float) -> Question:
-    """Return a question that asks whether to allow a call. It shows its time limit, `seconds`."""
+    """Return a question that asks whether to allow a call. The question shows its time limit, `seconds`."""
     call = ToolCall(id=0, at=0.0, call_id="", title=tool.label, mcp_tool=tool, raw_input=arguments)
     options = [one for one in GUARD_OPTIONS if one.kind != "allow_always" or subject.always_ask is None]
     question = Question(None, "mcp", subject, options, why="", call=call)

@@ -30,7 +30,7 @@ class BridgeOffer:
     async def objects(self, servers: Sequence[SentServer]) -> list[dict[str, Any]]:
         """Return the servers as ACP objects, in the given order.
 
-        If the socket cannot be opened, servers that need a bridge are left out, and a notice says so.
+        If the socket cannot be opened, servers that need a bridge are left out, and a notice lists them.
         """
         wanted = [one.server for one in servers if one.bridge_reason is not None]
         try:

@@ -24,7 +24,7 @@ class ServerAccess:
     """
 
     def __init__(self, servers: Sequence[Server], cwd: Path) -> None:
-        """Store the servers. Of several that are on and have the same name, the last one is used."""
+        """Store the servers. Of several servers that are on and have the same name, use the last."""
         self._servers = servers
         self._cwd = cwd
 

@@ -78,7 +78,7 @@ class UsageFacts:
             self._save(lambda facts: facts.add_use(server, digest, tool=tool, evidence=evidence))
 
     def _digests(self) -> dict[str, str]:
-        """Return the digests of the server definitions by server name; the last one if a name is repeated."""
+        """Return, by server name, the digest of the last server definition with that name."""
         return {server.name: server.digest() for server in self._servers}
 
     def _save(self, save: Callable[[McpFacts], None]) -> None:

@@ -1,1 +1,1 @@
-"""Opening a session: its parameters, sign-in, and restoring the settings of a reopened one."""
+"""Opening a session: its parameters, sign-in, and restoring the settings of a reopened session."""

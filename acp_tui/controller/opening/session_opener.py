@@ -1,4 +1,4 @@
-"""Opens the session of a conversation: a new one, or one that the agent has stored."""
+"""Opens the session of a conversation: a new session, or a session that the agent has stored."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CannotReopen(NotSupported):
 
 
 class SessionOpener:
-    """Opens sessions, gives them their folders and MCP servers, and restores their settings."""
+    """Opens sessions with folders and MCP servers, and restores the sessions' settings."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class SessionOpener:
         await self._opened(reopened)
 
     async def open_again(self) -> None:
-        """Reopen the current session, or start a new one if the agent no longer knows it."""
+        """Reopen the current session. If the agent cannot reopen the session, start a new one."""
         session_id = self._session.session_id
         try:
             if session_id is not None:
@@ -147,7 +147,7 @@ class SessionOpener:
         await self.open_new()
 
     async def close_session(self) -> None:
-        """Ask the agent to close the session, if it can close sessions. Errors are ignored."""
+        """Ask the agent to close the session, if the agent can close sessions. Errors are ignored."""
         session = self._session
         can_close = session.agent is not None and session.agent.can("sessionCapabilities", "close")
         if session.session_id is not None and can_close and session.phase != "dead":
@@ -202,8 +202,9 @@ class SessionOpener:
     async def _late_history(self, quiet_seconds: float) -> bool:
         """Wait for a history that the agent sends only after its answer to `session/load`.
 
-        It is complete when it contains the last known prompt, or nothing has arrived for `quiet_seconds`.
-        No prompt may be sent until then. Return False if it was not complete within `LATE_HISTORY_SECONDS`.
+        The history is complete when it contains the last known prompt, or when nothing has arrived for
+        `quiet_seconds`. No prompt may be sent until then. Return False if the history was not complete
+        within `LATE_HISTORY_SECONDS`.
         """
         deadline = self._clock() + LATE_HISTORY_SECONDS
         while not self._session.history_complete and self._clock() < deadline:

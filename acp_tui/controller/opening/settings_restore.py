@@ -1,6 +1,6 @@
 """Sets a reopened session's mode, model and options as they were before.
 
-Many agents open a session again with their defaults and do not say so.
+Many agents silently reopen a session with default settings.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ async def _set_for_sure(
     """Set a value. If the agent refuses, set the value that it reports as the current one, then try again.
 
     Kimi Code reports its default mode for a session that is in plan mode, and refuses to change to plan mode
-    because the session is already in it. Setting the reported mode first resolves this.
+    because the session is already in plan mode. If the reported mode is set first, plan mode is accepted.
     """
     reported = option.current
     try:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 def sign_in_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict[str, str]]:
     """Return the command that signs in on a terminal, and the variables to add to its environment.
 
-    For a method of the type "terminal", that is the agent's own program with the method's arguments.
-    Otherwise it is the command that the agent suggests, which must not be run before the user has agreed.
+    For a method of the type "terminal", the command is the agent's own program with the method's arguments.
+    For another method, the agent suggests the command, which must not be run before the user has agreed.
     """
     if method.kind == "terminal" or method.suggested is None:
         return [*launch.command, *method.args], {**launch.env, **method.env}

@@ -36,7 +36,7 @@ class AcpChannel:
         self._running: set[str] = set()  # ids of MCP requests
 
     def declare(self) -> dict[str, Any]:
-        """Return the server as an ACP object. From now on the agent can reach it by the new `serverId`."""
+        """Return the server as an ACP object. From now on the new `serverId` is valid."""
         self._server_id = f"{OWN_SERVER}-{secrets.token_hex(8)}"
         return {"type": "acp", "name": OWN_SERVER, "serverId": self._server_id}
 

@@ -105,7 +105,7 @@ class BuiltInTools:
         return PreparedCall(show, path=path, diffs=diffs, target=target)
 
     async def _change_of(self, real: str) -> tuple[str | None, str | None]:
-        """Return the text of a file when the session began, and its text now."""
+        """Return a file's text when the session began, and the file's text now."""
         for change in await self._baseline.changes():
             if str(change.path) == real:
                 versions = await self._baseline.versions(change)

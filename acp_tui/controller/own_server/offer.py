@@ -24,7 +24,7 @@ class OwnServerOffer:
         self._socket = socket
 
     async def server(self, agent: Agent) -> dict[str, Any] | None:
-        """Return the server as an ACP object; None if the agent does not get it. Raises `UserError`."""
+        """Return the server as an ACP object; None if the agent gets no server. Raises `UserError`."""
         self._channel.withdraw()
         if not self._is_on():
             return None

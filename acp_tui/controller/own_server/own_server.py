@@ -57,7 +57,7 @@ class OwnServer:
         self._running: set[asyncio.Task[ToolResult]] = set()
 
     def connect_screen(self, interface: UserInterface) -> None:
-        """Set the interface to the screen. Without it, tools that have to reach the user fail."""
+        """Set the interface through which tools reach the user. Without an interface, such tools fail."""
         self._built_in.interface = interface
 
     async def tools(self) -> list[dict[str, Any]]:

@@ -14,7 +14,8 @@ class UserInterface(Protocol):
     def show(self, call_id: str, text: str | None) -> bool:
         """Open a view of the file or the diff that a tool call wants to show.
 
-        `text` is the content of the file; None for a diff. Return False if the user is busy.
+        `text` is the content of the file; None for a diff. Return False if nothing is opened, for
+        example because the user is busy.
         """
 
     def alert(self, message: str) -> None:

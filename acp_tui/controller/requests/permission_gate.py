@@ -53,7 +53,7 @@ class Verdict:
 
     @property
     def is_by_user(self) -> bool:
-        """Whether the user answered this question. If so, `why` is worded for the user, not the agent."""
+        """Whether the user answered this question. If true, `why` is worded for the user, not the agent."""
         return self.why.startswith("you answered")
 
 
@@ -83,7 +83,7 @@ class PermissionGate:
         self.run_rules[:] = [with_id(rule) for rule in self.run_rules]
 
     async def answer(self, question: Question) -> Verdict:
-        """Return the verdict on a question, asking the user if necessary, and record it in the session."""
+        """Return the verdict on a question; ask the user if necessary. Record the verdict in the session."""
         began = self.clock()
         by, verdict = await self._answer(question)
         self.note(
@@ -183,7 +183,7 @@ class PermissionGate:
     def _located(self, rules: Iterable[Rule]) -> Iterator[Rule]:
         """Yield the rules, changing those that are saved for `project` so that they apply in `folder`.
 
-        A rule that rejects a relative path then rejects it in both folders.
+        A rule that rejects a relative path then rejects the path in both `project` and `folder`.
         """
         for rule in rules:
             if rule.project != self.project or self._folder == self.project:

@@ -52,7 +52,7 @@ def available_commands(*, few: bool = False) -> list[AvailableCommand]:
 def slash_command(
     name: str, description: str, hint: str | None = None
 ) -> Callable[[CommandFunction], SlashCommand]:
-    """Turn the decorated function into a slash command. `acp_tui.demo.commands` adds it to `COMMANDS`."""
+    """Turn the decorated function into a slash command, which `acp_tui.demo.commands` adds to `COMMANDS`."""
     return lambda run: SlashCommand(name, description, hint, run)
 
 

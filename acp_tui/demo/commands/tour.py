@@ -49,7 +49,7 @@ async def _edit(turn: Turn, job: Job, text: str | None) -> bool:
 
 
 async def edit_target(turn: Turn, job: Job) -> bool:
-    """Read and edit the target of a job. Returns True if it was edited."""
+    """Read and edit the target of a job. Returns True if the target was edited."""
     old = None
     if job.target.is_file():
         old = await read_file(turn, job.target)

@@ -1,7 +1,7 @@
 """Chooses what the demo does in the session's folder.
 
-In a copy of the sample project it fixes the bug and runs the tests. In any other folder it writes only
-`acp-tui-demo.txt`, and runs a command that only prints coloured text.
+In a copy of the sample project, the demo fixes the bug and runs the tests. In any other folder, it writes
+only `acp-tui-demo.txt`, and runs a command that only prints coloured text.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Job:
         return self.target == self.file_to_read
 
     def edited_text(self, old: str | None) -> str:
-        """Return the new text of the target. `old` is its current text; None if the file does not exist."""
+        """Return the target's new text. `old` is the current text; None if the target does not exist."""
         if old is not None and BUG in old:
             return old.replace(BUG, FIX)
         line = "The demo agent of acp-tui wrote this line. You can delete this file.\n"

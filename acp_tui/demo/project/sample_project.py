@@ -1,4 +1,4 @@
-"""Creates the sample project: a small Python project with a bug, which the demo works on by default."""
+"""Creates the sample project, which the demo works on by default: a small Python project with a bug."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a session, which `session/load` replays."""
+"""A session's history, which `session/load` replays."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class History:
             )
 
     def add_raw(self, params: dict[str, Any]) -> None:
-        """Append the parameters of a `session/update`, which may belong to a subagent's session."""
+        """Append the parameters of a `session/update`. The update can belong to a subagent's session."""
         self.updates.append({"sessionUpdate": RAW, "params": params})
 
     def _merge_target(self, update: Update) -> Update | None:
-        """Return the earlier update into which this one is merged; None if it is appended instead."""
+        """Return the earlier update into which `update` is merged; None if `update` is appended instead."""
         kind = update["sessionUpdate"]
         last = self.updates[-1] if self.updates else None
         if kind.endswith("_chunk"):

@@ -1,4 +1,4 @@
-"""The state of a session while a client has it open."""
+"""The state of a session while a client has the session open."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def supported_options(stored: StoredSession, capabilities: ClientCapabilities) -
 
 
 async def send_settings(client: Client, stored: StoredSession, capabilities: ClientCapabilities) -> None:
-    """Send the mode and the config options. One of the options repeats the mode, so both are always sent."""
+    """Send the mode and the config options; always together, because one of the options repeats the mode."""
     await client.session_update(stored.id, update_current_mode(stored.settings.mode))
     await client.session_update(
         stored.id,

@@ -37,7 +37,7 @@ def _now() -> str:
 
 @dataclass
 class StoredSession:
-    """The part of a session that is stored. The names of its fields are the keys in the JSON file."""
+    """The stored part of a session. The field names are the keys in the JSON file."""
 
     id: str
     cwd: str
@@ -66,7 +66,7 @@ class SessionStore:
         return session
 
     def fork(self, session: StoredSession, cwd: str, directories: list[str]) -> StoredSession:
-        """Save a copy of a session, including its history and settings, with a new id and these folders."""
+        """Save a copy of a session, with its history and settings, a new id and the given folders."""
         copy = _from_json(json.loads(json.dumps(_to_json(session))))
         copy.id = _new_id()
         copy.cwd, copy.directories = cwd, directories
@@ -100,8 +100,8 @@ class SessionStore:
     def list_page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
         """Return a page of the sessions that have a history, most recent first, and the next page's cursor.
 
-        If `cwd` is given, only sessions with that folder are listed. The cursor is the sort key of the last
-        session on the page, so new sessions do not shift the pages. It is None on the last page.
+        If `cwd` is given, only sessions with that folder are listed. The returned cursor is the sort key of
+        the last session on the page, so new sessions do not shift the pages. It is None on the last page.
         """
         sessions = [
             session

@@ -1,6 +1,6 @@
-"""Reads and edits files: through the client if it offers that, otherwise directly.
+"""Reads and edits files: with the client's file methods if there are any, otherwise directly.
 
-The client may have unsaved changes or restrict access, so its file methods take precedence. If the client
+The client can have unsaved changes or restrict access, so its file methods take precedence. If the client
 refuses a request, the demo does not fall back to accessing the file directly.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 async def read_file(
     turn: Turn, path: Path, *, line: int | None = None, limit: int | None = None
 ) -> str | None:
-    """Read a file or part of it, as a tool call. Returns None if it cannot be read."""
+    """Read a file or part of it, as a tool call. Returns None if the file cannot be read."""
     raw_input = {"path": str(path), "line": line, "limit": limit}
     call = ToolCall(
         turn,
@@ -44,7 +44,10 @@ async def read_file(
 
 
 async def edit_file(turn: Turn, path: Path, old: str | None, new: str) -> bool:
-    """Write a file, as a tool call with a diff that needs permission. Returns True if it was written."""
+    """Write a file, as a tool call with a diff and a permission request.
+
+    Returns True if the file was written.
+    """
     call = ToolCall(
         turn,
         f"{'Create' if old is None else 'Edit'} {path.name}",
@@ -104,7 +107,7 @@ def _describe(error: Exception) -> str:
 
 
 def _first_difference(old: str, new: str) -> int:
-    """Return the 1-based number of the first old line that differs; if none does, of the last old line."""
+    """Return the 1-based number of the first old line that differs, or else of the last old line."""
     pairs = zip(old.splitlines(), new.splitlines(), strict=False)
     return next(
         (number for number, (one, other) in enumerate(pairs, 1) if one != other), len(old.splitlines()) or 1

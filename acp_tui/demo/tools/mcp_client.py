@@ -46,7 +46,7 @@ class McpConnectionError(Exception):
 
 
 class McpConnection:
-    """The connection to one server. A separate task keeps it open until `close`."""
+    """The connection to one server. A separate task keeps the connection open until `close`."""
 
     def __init__(self, server: McpServer) -> None:
         self.server = server
@@ -86,7 +86,7 @@ class McpConnection:
             raise McpConnectionError(error.message) from None
 
     async def close(self) -> None:
-        """Close the connection. This ends the process of a stdio server."""
+        """Close the connection. The process of a stdio server ends."""
         if self._task is None:
             return
         self._closing.set()

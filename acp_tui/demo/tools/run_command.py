@@ -50,7 +50,7 @@ class CommandResult:
 async def run_command(
     turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
 ) -> CommandResult | None:
-    """Run a command, as a tool call that needs permission. Returns None if it did not run."""
+    """Run a command, as a tool call that needs permission. Returns None if the command did not run."""
     env = env or {}
     command = shlex.join(argv)
     raw_input: dict[str, Any] = {"command": command, "cwd": str(turn.cwd)}
@@ -139,10 +139,10 @@ async def _run_in_subprocess(
 
 
 async def _stream(turn: Turn, call: ToolCall, process: asyncio.subprocess.Process) -> str:
-    """Send the output of a process to the client as it arrives, and return the last part of the output.
+    """Send a process's output to the client as the output arrives, and return the last part of the output.
 
     Clients that display agent terminals (`_meta.terminal_output`) get only the new output with each update.
-    Other clients get text content. As each update replaces that content, it repeats the earlier output.
+    For other clients, each update repeats earlier output, because the new text replaces the previous text.
     """
     assert process.stdout is not None
     decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")

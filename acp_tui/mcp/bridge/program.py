@@ -1,4 +1,4 @@
-"""The program of `acp-tui mcp bridge`, which runs until the agent, the app or a signal ends it."""
+"""The program of `acp-tui mcp bridge`. It runs until the agent, the app or a signal ends it."""
 
 from __future__ import annotations
 

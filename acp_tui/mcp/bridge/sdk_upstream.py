@@ -4,8 +4,9 @@ The bridge needs the SDK for servers that use HTTP or SSE, and for servers of an
 does not know. The SDK adds the tokens of a sign-in and the HTTP headers of MCP revision 2026-07-28.
 
 The bridge also connects servers of revision 2026-07-28 to agents that use an older revision. These agents
-begin with `initialize`, which the servers do not support. The bridge answers it with what the SDK knows about
-the server. The servers ask questions in their results. The bridge passes the questions on as requests.
+begin with `initialize`, which the servers do not support. The bridge answers `initialize` with what the SDK
+knows about the server. The servers ask questions in their results. The bridge passes the questions on as
+requests.
 """
 
 from __future__ import annotations
@@ -145,7 +146,7 @@ class SdkUpstream:
     async def _answer(self, method: str, params: Any) -> Any:
         """Return the result of a request.
 
-        The server may return questions instead. An agent that uses revision 2026-07-28 or later gets them as
+        The server can return questions instead. An agent that uses revision 2026-07-28 or later gets them as
         they are. An older agent gets them as requests, and its answers are sent to the server until the
         server returns its final result.
         """
@@ -216,7 +217,7 @@ def _dump(model: Any) -> dict[str, Any]:
 
 
 def _without_subscription(params: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the parameters without the id of the SDK's subscription, which the agent does not know."""
+    """Return the parameters without the SDK's subscription id, which the agent does not know."""
     meta = (params or {}).get("_meta")
     if params is None or not isinstance(meta, dict) or _SUBSCRIPTION_KEY not in meta:
         return params

@@ -61,9 +61,9 @@ class StdioUpstream:
         return cls(server, process, downstream)
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on to the server and return its result. Raises `RpcError`.
+        """Pass a request on to the server and return the result. Raises `RpcError`.
 
-        The server gets the request with the id `request_id`, unless that is None or already in use.
+        The request keeps the id `request_id`. A new id is chosen if `request_id` is None or already in use.
         """
         try:
             return await self._peer.request(method, params, request_id=request_id)
@@ -75,7 +75,7 @@ class StdioUpstream:
         self._peer.notify(method, params)
 
     async def close(self) -> None:
-        """End the server's process and everything it started."""
+        """End the server and all processes it started."""
         await self._process.end()
         self._task.cancel()
         await asyncio.wait([self._task])

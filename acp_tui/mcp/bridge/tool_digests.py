@@ -10,7 +10,7 @@ from acp_tui.mcp.inspection import combined_digest, tool_digest
 class ToolDigests:
     """The digests of the definitions that a server has listed for each tool.
 
-    A hostile server may list one definition for the agent and another one for acp-tui. A tool with several
+    A hostile server can list one definition for the agent and another one for acp-tui. A tool with several
     definitions gets a combined digest, which differs from the digest of each definition.
     """
 
@@ -20,7 +20,7 @@ class ToolDigests:
         self._is_stale = False  # whether the server has reported a change since the agent listed the tools
 
     def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
-        """Store the digests of a page of tools that the agent has requested.
+        """Store the digests of the tools on a page that the agent has requested.
 
         The first page, for which `continues` is False, replaces all stored digests.
         """
@@ -30,7 +30,7 @@ class ToolDigests:
             self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
 
     def add(self, tools: list[dict[str, Any]]) -> None:
-        """Store the digests of a page of tools that the bridge has requested itself, not for the agent."""
+        """Store the digests of the tools on a page that the bridge has requested, not the agent."""
         self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
 
     def forget(self) -> None:

@@ -1,4 +1,4 @@
-"""The operations on a sign-in that the command line, the app and the bridge share."""
+"""The sign-in operations that the command line, the app and the bridge share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def provider_for(
     """Return the authentication for requests to a server; None if the server does not use sign-in.
 
     The authentication adds the token to each request and renews the token when necessary. If the user has to
-    sign in, it uses `interaction`, or raises `SignInRequired` if `interaction` is None.
+    sign in, the authentication uses `interaction`, or raises `SignInRequired` if `interaction` is None.
     """
     if not uses_sign_in(server):
         return None
@@ -32,7 +32,7 @@ def provider_for(
 
 
 async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> SignInState | None:
-    """Connect to a server, and sign in if the server asks for it and no stored sign-in works.
+    """Connect to a server, and sign in if the server asks for a sign-in and no stored one works.
 
     Returns the stored sign-in; None if the server needs none. Raises `SignInError` and `ServerFailure`.
     """

@@ -19,6 +19,6 @@ class AuthorizationUrl:
 
 
 def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
-    """Return the address with its host and warnings. Raises `ValueError` if it must not be opened."""
+    """Return the address with host and warnings. Raises `ValueError` if the address must not be opened."""
     address = check_web_address(url)
     return AuthorizationUrl(visible_line(server), url, address.host, address.warnings)

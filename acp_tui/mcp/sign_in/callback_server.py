@@ -30,7 +30,7 @@ _HEADERS = (
 
 
 class CallbackServer:
-    """A web server on a port of 127.0.0.1 that only answers `GET /callback`.
+    """A web server that only answers `GET /callback`, on a port of 127.0.0.1.
 
     Args:
         accept: Called with each answer. Returns the sentence for the page in the browser. Raises `ValueError`
@@ -45,7 +45,7 @@ class CallbackServer:
         self._answering: set[asyncio.Task[None]] = set()
 
     def bind(self, port: int = 0) -> None:
-        """Bind a port; 0 for any free one. Raises `OSError`."""
+        """Bind a port. With 0, bind any free port. Raises `OSError`."""
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self._socket.bind(("127.0.0.1", port))
 

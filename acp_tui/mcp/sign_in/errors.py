@@ -1,4 +1,4 @@
-"""Errors of a sign-in. The message of each is one sentence for the user and contains no token."""
+"""Errors of a sign-in. The message of each error is one sentence for the user and contains no token."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interface between a sign-in and the user, which the command line and the app implement."""
+"""The interface between a sign-in and the user. The command line and the app implement this interface."""
 
 from __future__ import annotations
 

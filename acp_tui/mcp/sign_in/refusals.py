@@ -38,7 +38,7 @@ def registration_refused(name: str, error: Exception) -> SignInError:
 
 
 def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error for a renewal that failed but may work later."""
+    """Return the error for a renewal that failed but can be tried again later."""
     host = response.request.url.host
     return SignInError(
         f"The authorization server {host} could not renew the sign-in for {name} "
@@ -47,7 +47,7 @@ def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
 
 
 async def _error_of(response: httpx2.Response) -> tuple[str, str]:
-    """Return the error code of an answer and the server's words for it, both safe to display."""
+    """Return an answer's error code and the server's description of the error, both safe to display."""
     try:
         body: Any = json.loads(await response.aread())
         code, text = body.get("error"), body.get("error_description", "")

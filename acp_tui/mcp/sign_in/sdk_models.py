@@ -1,4 +1,4 @@
-"""Conversion between the SDK's models and stored JSON objects, and a token storage that does nothing."""
+"""A token storage that does nothing, and the conversion between the SDK's models and stored JSON objects."""
 
 from __future__ import annotations
 

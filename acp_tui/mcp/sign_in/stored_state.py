@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SignInState:
-    """A stored sign-in. The server may have revoked it."""
+    """A stored sign-in, which the server may have revoked."""
 
     signed_in_at: float  # seconds since the epoch
     expires_at: float | None  # of the access token; None: the server did not say
@@ -55,7 +55,7 @@ class SignInState:
 def uses_sign_in(server: Server | ResolvedServer) -> bool:
     """Return whether acp-tui can sign in to the server.
 
-    It can sign in to http and sse servers for which the user has not set an Authorization header.
+    acp-tui can sign in to http and sse servers for which the user has not set an Authorization header.
     """
     return server.transport != "stdio" and "authorization" not in map(str.lower, server.headers)
 
@@ -69,7 +69,7 @@ def sign_in_state(url: str) -> SignInState | None:
 
 
 async def sign_out(url: str) -> bool:
-    """Delete the tokens and the client registration for a server URL. Return False if there were none.
+    """Delete the tokens and the client registration for a server URL. Return False if nothing was stored.
 
     Running bridges and connections stop using the tokens at their next request. Raises `SignInError`.
     """

@@ -56,7 +56,7 @@ class StoredSignIn:
 
 
 class TokenStore:
-    """The stored sign-in of one server URL. Servers with the same URL share it."""
+    """The stored sign-in of one server URL. Servers with the same URL share the sign-in."""
 
     def __init__(self, url: str, state_dir: Path | None = None) -> None:
         self.url = normalized_url(url)
@@ -75,7 +75,7 @@ class TokenStore:
         return status.st_ino, status.st_mtime_ns
 
     def read(self) -> StoredSignIn | None:
-        """Return the stored sign-in; None if there is none or its file is damaged."""
+        """Return the stored sign-in; None if there is none or the file is damaged."""
         try:
             content = json.loads(read_small_file(self.path) or b"")
             stored = StoredSignIn(**content["sign_in"]) if content["version"] == VERSION else None

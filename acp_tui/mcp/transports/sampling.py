@@ -29,7 +29,7 @@ SAMPLING_DECLINED = (
 async def decline_sampling(
     transport: AbstractAsyncContextManager[TransportStreams], on_end: Callable[[], None]
 ) -> AsyncGenerator[TransportStreams]:
-    """Open a transport and decline the server's sampling requests on it.
+    """Open a transport on which the server's sampling requests are declined.
 
     `on_end` is called after the server's last message.
     """
@@ -38,7 +38,7 @@ async def decline_sampling(
 
 
 class _WithoutSampling:
-    """A stream of the server's messages without its sampling requests."""
+    """The stream of the server's messages, without the sampling requests."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class _WithoutSampling:
 
     @property
     def last_context(self) -> object:
-        """The context of the last message, for the SDK; None if the transport's stream does not have it."""
+        """The context of the last message, for the SDK; None if the transport's stream has no context."""
         return getattr(self._received, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:

@@ -1,4 +1,4 @@
-"""Analyses a command for the permission checks, after removing `sh -c` and a leading `cd` from it."""
+"""Removes `sh -c` and a leading `cd` from a command, then analyses the command for the permission checks."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def read_command(
     shell_free: bool = False,
     follow_cd: bool = True,
 ) -> Command:
-    """Return the analysis of a command, which is either a shell line or a program with its arguments.
+    """Analyse a command, which is either a shell line or a program with its arguments.
 
     Args:
         given: The line or the words.
@@ -104,7 +104,7 @@ def read_command(
         cwd: Where the command runs; by default in the conversation's folder.
         env: Variables that are set for the command.
         shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. False
-            for a list that an agent reports, because the agent may use a shell.
+            for a list that an agent reports, because the agent can use a shell.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
@@ -144,7 +144,7 @@ def read_command(
 
 @dataclass(slots=True)
 class _Unwrapped:
-    """A command without the shells around it and the `cd` before it."""
+    """A command without the shells around it and without the `cd` before it."""
 
     inner: str | tuple[str, ...]
     folder: Target
@@ -156,11 +156,11 @@ class _Unwrapped:
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
 ) -> _Unwrapped:
-    """Remove `sh -c` around a command, and `cd FOLDER &&` before it if the folder is in the workspace.
+    """Remove each `sh -c` around a command. Also remove each leading `cd FOLDER &&` into the workspace.
 
-    This is repeated up to `MAX_WRAPPERS` times. The shells are removed for the analysis only. The `cd` is
-    also removed from the command to run, which is then started in the directory that was analysed. Otherwise,
-    FOLDER could lead elsewhere by the time the shell runs the `cd`.
+    At most `MAX_WRAPPERS` shells and `cd` are removed. The shells are removed for the analysis only. Each
+    `cd` is also removed from the command to run, which is then started in the directory that was analysed.
+    Otherwise, FOLDER could lead elsewhere by the time the shell runs the `cd`.
     """
     found = _Unwrapped(given, directory, given)
     shells: list[tuple[str, ...]] = []  # outermost first, each without its script

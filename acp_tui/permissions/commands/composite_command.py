@@ -1,8 +1,8 @@
 """Splits a line into the commands that it joins.
 
-Like `plain_command`, this is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|` or a
-line break. Each command may begin by assigning plain values to variables, and its output may be redirected to
-files with plain names.
+Like `plain_command`, this module is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|`
+or a line break. Each command may begin by assigning plain values to variables, and its output may be
+redirected to files with plain names.
 Anything else becomes the `problem` of a command, and then no rule that names a command allows the line. The
 commands after such a problem are a guess, for display only.
 """
@@ -140,7 +140,7 @@ def _skip_blanks(text: str, position: int) -> int:
 
 
 def _find_end(text: str, start: int) -> int:
-    """Return where a command that is not plain seems to end; the end of the text if that is not clear."""
+    """Return where a command that is not plain seems to end; if its end is unclear, the end of the text."""
     position = start
     if _CONTROL_FLOW.match(text, start):
         return len(text)

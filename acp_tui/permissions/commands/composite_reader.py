@@ -89,7 +89,7 @@ def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:
 
 
 def _run_before(commands: Sequence[JoinedCommand], at: int) -> Iterator[JoinedCommand]:
-    """Yield what may run before `commands[at]`: all earlier commands, and the rest of its pipeline."""
+    """Yield what can run before `commands[at]`: all earlier commands, and the rest of the same pipeline."""
     yield from commands[:at]
     yield from takewhile(lambda command: command.joined_with == "|", commands[at + 1 :])
 
@@ -128,7 +128,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
 
 
 def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
-    """Return why a command joined with others must not be treated as plain; None if it may be."""
+    """Return why a command joined with others must not be treated as plain; None without such a reason."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):
@@ -152,16 +152,16 @@ def _only_reads(words: tuple[str, ...]) -> bool:
 
 
 def _uses_git_elsewhere(words: tuple[str, ...], folder: Target, context: PathContext) -> bool:
-    """Return True if the command is git and may run in a folder other than the conversation's.
+    """Return True if the command is git and can run in a folder other than the conversation's.
 
-    Earlier commands of the line may turn such a folder into a repository.
+    Earlier commands of the line can turn such a folder into a repository.
     """
     named = any(word.startswith(("-C", "--git-dir", "--work-tree")) for word in words[1:])
     return _is_git(words) and (named or folder.real != context.target(context.cwd).real)
 
 
 def _may_place_files(words: tuple[str, ...]) -> bool:
-    """Return True for a command like `git checkout` or `tar -x`, which may create links or a repository."""
+    """Return True for a command like `git checkout` or `tar -x`, which can create links or a repository."""
     if _is_git(words):
         return find_subcommand(words)[1] not in _KEEPING_FILES
     program = _program(words)
@@ -171,7 +171,7 @@ def _may_place_files(words: tuple[str, ...]) -> bool:
 
 
 def _may_follow_links(words: tuple[str, ...]) -> bool:
-    """Return True if the command names paths and may follow links at these paths."""
+    """Return True if the command names paths and can follow links at these paths."""
     if _is_git(words):
         reads_file = any(word.startswith(_GIT_FILE_OPTIONS) for word in words[1:])
         return reads_file or find_subcommand(words)[1] not in _GIT_IGNORING_LINKS

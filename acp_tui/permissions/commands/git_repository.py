@@ -1,6 +1,6 @@
 """Finds out whether a git command uses a repository other than the workspace's.
 
-A rule for git applies only to the workspace's repository. The configuration of another repository may run
+A rule for git applies only to the workspace's repository. The configuration of another repository can run
 programs, even on `git status`. An agent that may write files can create such a repository in the workspace.
 """
 
@@ -21,7 +21,7 @@ _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
 def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
-    """Return, as a clause, why git may use a repository other than the workspace's; None if it does not."""
+    """Return, as a clause, why git can use a repository other than the workspace's; None if git cannot."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None
     folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))

@@ -62,8 +62,8 @@ def plain_words(command: str) -> tuple[str, ...]:
 def is_plain_argv(argv: tuple[str, ...]) -> bool:
     """Return True if these words stay the same when they are joined with spaces and read by a shell.
 
-    An agent that reports `["git", "commit", "-m", "a; b"]` may run it with or without a shell. The words are
-    plain only if the effect is the same in both cases.
+    An agent that reports `["git", "commit", "-m", "a; b"]` can run the command with or without a shell. The
+    words are plain only if the effect is the same in both cases.
     """
     try:
         return plain_words(" ".join(argv)) == argv
@@ -72,7 +72,7 @@ def is_plain_argv(argv: tuple[str, ...]) -> bool:
 
 
 def read_word(text: str, start: int, ends: str = " \t") -> tuple[str, int]:
-    """Return the word that begins at `start`, and the position after it.
+    """Return the word that begins at `start`, and the position after the word.
 
     The word ends before the first unquoted character in `ends`, or at the end of the text. Raises
     `NotPlainError`.

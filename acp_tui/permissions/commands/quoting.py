@@ -36,7 +36,7 @@ def find_end(text: str, start: int, quote: str) -> int:
 def replace_escapes(text: str) -> str:
     """Replace backslash escapes in a text as bash does in `$'…'` and in the format of `printf`.
 
-    The result may contain NUL, which ends the text in `$'…'`.
+    The result can contain NUL, which ends the text in `$'…'`.
     """
     return _ESCAPE.sub(_replacement, text)
 

@@ -1,4 +1,4 @@
-"""Shell builtins that change what later commands do, or that evaluate their arguments."""
+"""Shell builtins that evaluate their arguments, or that change what later commands do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _EVALUATING = frozenset(
 
 
 def evaluates(program: str, argument: str) -> str | None:
-    """Return why a quoted argument of a shell builtin may still run a command; None if it cannot."""
+    """Return why a quoted argument of a shell builtin can still run a command; None if it cannot."""
     if program in _EVALUATING | _CHANGING and ("$(" in argument or "`" in argument):
         return f"{program} may run the command in {argument}"
     return None

@@ -31,7 +31,7 @@ class WrittenFiles:
 
 
 def find_written_files(steps: Iterable[Step], folder: Target, context: PathContext) -> WrittenFiles:
-    """Return the files that these commands redirect their output to.
+    """Return the files that the commands in `steps` redirect their output to.
 
     `folder` is where the command line starts. It is used for steps whose own folder is not known.
     """

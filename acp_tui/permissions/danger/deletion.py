@@ -209,7 +209,7 @@ def _removes_one_of(all_steps: Iterable[Step], names: set[str]) -> bool:
 
 
 def _listed(listers: Iterable[Step]) -> str | None:
-    """Describe the protected folder that these commands list."""
+    """Describe the protected folder that these commands list; None if they list none."""
     for step in listers:
         if step.name in {"find", "gfind"}:
             found = _searched(step)

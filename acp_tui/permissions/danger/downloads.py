@@ -103,7 +103,7 @@ def check_remote_shell(all_steps: Sequence[Step]) -> str | None:
 
 
 def _runs_lines(all_steps: Sequence[Step]) -> bool:
-    """Return True if these commands run the lines that they read, as in `while read x; do $x; done`."""
+    """Return True if the commands run the lines that they read, as in `while read x; do $x; done`."""
     names = {text for step in all_steps if step.name == "read" for text in step.operands}
     return any(_runs_variable(step, names) for step in all_steps) or any(
         step.name in ALL_SHELLS and runs_input(step) for step in all_steps
@@ -135,7 +135,7 @@ def runs_input(step: Step) -> bool:
 
 
 def run_file(step: Step) -> str | None:
-    """Return the path of the program or script that the step runs; None if it contains no such path."""
+    """Return the path of the program or script that the step runs; None if the step contains no such path."""
     first = step.part.words[0].text if step.part.words else ""
     if step.name in ALL_SHELLS | {"source", "."} or INTERPRETER.match(step.name):
         if any(re.match(r"-\w*[ce]$|-m$", text) for text in step.arguments):
@@ -158,7 +158,7 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 def _runs_words(step: Step) -> bool:
     """Return True if the step runs one of its words as code, or as the name of a script.
 
-    This is the case for `$(curl …)`, `eval …` and `sh …`.
+    Examples: `$(curl …)`, `eval …` and `sh …`.
     """
     words = step.part.words
     if words and words[0].text.startswith(("$(", "`", "<(")):

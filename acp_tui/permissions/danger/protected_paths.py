@@ -54,7 +54,7 @@ def describe_protected(path: str, folder: str = "") -> str | None:
 
     Args:
         path: As written, with variables and globs.
-        folder: The folder that a relative path starts from; empty if that is not known.
+        folder: The folder that a relative path starts from; empty if the folder is not known.
     """
     return next((found for parts in _candidates(path, folder) if (found := _named(parts))), None)
 
@@ -133,7 +133,7 @@ def _climbs(path: str) -> bool:
 
 
 def _candidates(path: str, folder: str) -> list[list[str]]:
-    """Return the absolute paths that a path may mean, each split at its slashes.
+    """Return the absolute paths that a path can mean, each split at its slashes.
 
     A path that begins with several `..` is also read as if they led to the root, whatever the folder.
     """
@@ -172,7 +172,7 @@ def _same(known: str, pattern: str) -> bool:
 
 
 def _home_depth(parts: list[str]) -> int:
-    """Return how many of the first parts form the path of a home directory; 0 if the path is not in one."""
+    """Return how many of the first parts form the path of a home directory; 0 outside home directories."""
     if len(parts) >= 2 and parts[0] in {"home", "Users"} and parts[:2] != ["Users", "Shared"]:
         return 2
     return 1 if parts[:1] == ["root"] else 0

@@ -72,11 +72,11 @@ class Step:
         return "".join(text[1:] for text in self.arguments if re.match(r"-[^-]", text))
 
     def has(self, *options: str) -> bool:
-        """Return True if one of these options or words is an argument, with or without `=value`."""
+        """Return True if one of `options` is an argument, with or without `=value`."""
         return any(text.partition("=")[0] in options for text in self.arguments)
 
     def value_of(self, *options: str) -> str | None:
-        """Return the value of one of these options, from the next word or after `=`; None if not given."""
+        """Return the value of one of `options`, from the next word or after `=`; None if not given."""
         for at, text in enumerate(self.arguments):
             name, sign, value = text.partition("=")
             if name in options:
@@ -91,7 +91,7 @@ class Step:
 
 @dataclass(slots=True)
 class _Shell:
-    """The state of the shell that runs the line: its working directory and its variables."""
+    """The state of the shell that runs the line: the shell's working directory and variables."""
 
     folder: str
     variables: dict[str, list[str]] = field(default_factory=dict)
@@ -167,8 +167,8 @@ class _Shell:
 def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
     """Return the commands of a line. A wrapper comes before the command that it wraps.
 
-    `folder` is where the line runs; empty if that is not known. Sets `line.too_long` if the line becomes too
-    long when its words are expanded.
+    `folder` is the folder in which the line runs; empty if the folder is not known. Sets `line.too_long` if
+    the line becomes too long when its words are expanded.
     """
     shell = _Shell(folder)
     found: list[Step] = []
@@ -215,7 +215,7 @@ def _program(word: str) -> str:
 def _expand_part(part: Part, shell: _Shell) -> list[Part]:
     """Return the command with expanded words.
 
-    If its program is known only after the expansion, also return the commands that it wraps.
+    If the program is known only after the expansion, also return the commands that the program wraps.
     """
     targets = tuple(
         Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections

@@ -70,7 +70,7 @@ def check_accounts(step: Step) -> str | None:
 
 
 def check_set_user_id(step: Step) -> str | None:
-    """Check for commands that set the set-user-ID bit of a shell, which lets every user become root."""
+    """Check for commands that let every user become root by setting the set-user-ID bit of a shell."""
     if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
         return (
             "it lets every user become root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None

@@ -98,7 +98,7 @@ def read_annotations(value: Any) -> Annotations | None:
 
 
 def read_tool_content(value: Any) -> list[ToolContent] | None:
-    """Read a tool call's content, which may be an array or a single item. Return None if it is missing."""
+    """Read a tool call's content, an array or a single item. Return None if the content is missing."""
     if value is None:
         return None
     found: list[ToolContent] = []
@@ -110,7 +110,7 @@ def read_tool_content(value: Any) -> list[ToolContent] | None:
 def _tool_content(item: Any) -> Sequence[ToolContent]:
     """Read one item of a tool call's content.
 
-    In the 0.1.0 draft of the protocol, an item may itself be a content block.
+    In the 0.1.0 draft of the protocol, an item can itself be a content block.
     """
     if isinstance(item, dict):
         kind = item.get("type")

@@ -27,7 +27,7 @@ _SUBJECTS = ("method", "uri", "path", "sessionId")
 
 
 def read_error(error: Any) -> RpcError:
-    """Read the value of `error` in a response, whatever its type."""
+    """Read the value of `error` in a response. The value can have any type."""
     if not isinstance(error, dict):
         words = error if isinstance(error, str) and error.strip() else "The agent answered with an error"
         return RpcError(0, visible(words), None if isinstance(error, str) else _json(error), raw=error)
@@ -94,7 +94,7 @@ def _find_text(value: Any, depth: int = 4) -> str | None:
 
 
 def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> str | None:
-    """Return everything in an error that its readable text does not contain; None if there is nothing."""
+    """Return what an error contains besides its readable text; None if there is nothing else."""
     parts = [visible(message)] if message.strip() and message.strip() != readable else []
     if data not in (None, {}, "", readable):
         parts.append(_json(data))

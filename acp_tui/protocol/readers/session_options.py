@@ -10,7 +10,7 @@ from acp_tui.session.text.safe_text import visible_line
 
 
 def read_commands(source: dict[str, Any]) -> list[SlashCommand] | None:
-    """Read the slash commands in an update or an answer; None if it contains no list of them."""
+    """Read the slash commands in an update or an answer; None if there is no list of commands."""
     found = values.first(source, "availableCommands", "available_commands", "commands")
     if not isinstance(found, list):
         return None
@@ -30,9 +30,9 @@ def _command(item: Any) -> SlashCommand | None:
 
 
 def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
-    """Read the available modes and the current one from the answer to a request that opens a session.
+    """Read the available modes and the current mode's id from the answer to a request that opens a session.
 
-    Either of the two is None if it is missing.
+    Either result is None if it is missing.
     """
     source = values.obj(result.get("modes"))
     current = values.raw(source, "currentModeId", "modeId") or values.raw(result, "currentModeId", "modeId")
@@ -50,9 +50,9 @@ def read_modes(result: dict[str, Any]) -> tuple[list[Mode] | None, str | None]:
 
 
 def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None]:
-    """Read the available models and the current one, or None for both if they are missing.
+    """Read the available models and the current model's id; both are None if the list of models is missing.
 
-    The protocol no longer contains them, but agents still send them.
+    Models are no longer part of the protocol, but agents still send them.
     """
     source = values.obj(result.get("models"))
     if not isinstance(source.get("availableModels"), list):
@@ -68,7 +68,7 @@ def read_models(result: dict[str, Any]) -> tuple[list[Choice] | None, str | None
 
 
 def read_config_options(source: Any) -> list[ConfigOption] | None:
-    """Read the list of config options in an update or an answer; None if it contains no list of them."""
+    """Read the config options in an update or an answer; None if there is no list of options."""
     listed = values.obj(source).get("configOptions")
     if not isinstance(listed, list):
         return None
@@ -94,7 +94,7 @@ def _option(item: Any) -> ConfigOption | None:
 
 
 def _choices(value: Any, group: str | None = None) -> list[Choice]:
-    """Read the values that a config option can have, which may be in groups.
+    """Read the values that a config option can have, grouped or not.
 
     `group` is the name of the group that `value` lists; None at the top level.
     """

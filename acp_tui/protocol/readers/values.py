@@ -30,7 +30,7 @@ def items(value: Any) -> list[Any]:
 
 
 def first(source: dict[str, Any], *names: str) -> Any:
-    """Return the first value under these keys that is not null; None if there is none."""
+    """Return the first value under these keys that is not null; None if there is no such value."""
     for name in names:
         value = source.get(name)
         if value is not None:

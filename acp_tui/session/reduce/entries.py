@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
     """Append an entry to the session.
 
-    This ends the message to which chunks are being added, unless the entry is a notice, an unrecognised
-    message or a user command.
+    The entry ends the message to which chunks are being added, unless it is a `Notice`, an `Unrecognised` or
+    a user command.
     """
     changes: list[Change] = []
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):

@@ -81,7 +81,7 @@ def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at:
 
 
 def config_option_set(session: Session, event: ev.ConfigOptionSet, at: float) -> list[Change]:
-    """Set the new value of a config option. The agent confirmed it, but did not list all options."""
+    """Set the new value of a config option. The agent confirmed the value, but did not list all options."""
     option = next((option for option in session.config_options if option.id == event.option_id), None)
     if option is None or option.current == event.value:
         return []
@@ -103,8 +103,8 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
     """Store config options.
 
-    If one of the options selects the mode, its choices become the session's `modes`. If one of them selects
-    the model, the session's `models` are cleared, because the option replaces them.
+    If an option selects the mode, the option's choices become the session's `modes`. If an option selects the
+    model, the session's `models` are cleared, because the option replaces `models`.
     """
     session.config_options = options
     changes = [fact_changed("config_options")]
@@ -122,7 +122,7 @@ def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
 def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> list[Change]:
     """Store the modes from the answer to a request that opens a session.
 
-    They are ignored if the session has a config option for the mode.
+    The modes are ignored if the session has a config option for the mode.
     """
     if session.mode_option is not None or (modes is None and mode is None):
         return []
@@ -143,7 +143,7 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
 
 
 def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
-    """Add a prompt to the queue, or replace the one with the same id."""
+    """Add a prompt to the queue, or replace the queued prompt with the same id."""
     prompt = QueuedPrompt(event.id, event.text, event.blocks)
     index = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
     if index is not None:

@@ -31,7 +31,7 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
-    """Store the agent's process, and end the turns and requests that its previous process left open."""
+    """Store the agent's new process, and end the turns and requests that the previous process left open."""
     is_restart = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything(session, at, RpcError(0, "The turn was interrupted; its end is not in the log"))
@@ -122,7 +122,7 @@ def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change
 
 
 def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> list[Change]:
-    """Prepare for a session that is being opened, because updates for it may arrive before the answer."""
+    """Prepare for a session that is being opened, because updates for it can arrive before the answer."""
     memory = session.reducer_state
     memory.opening, memory.phase_before = event.how, session.phase
     changes: list[Change] = []

@@ -69,7 +69,7 @@ def _changed(message: Message, changes: list[Change]) -> list[Change]:
 
 
 def _text_part(message: Message, annotations: Annotations | None) -> GrowingText:
-    """Return the last part of the message if it has these annotations; otherwise add a new part."""
+    """Return the last part of the message if that part has these annotations; otherwise add a new part."""
     last = message.parts[-1] if message.parts else None
     if annotations is None:
         if type(last) is GrowingText:
@@ -140,7 +140,7 @@ def session_message(
 ) -> list[Change]:
     """Add or change a message that the session `own_id` sent to another session or received from one.
 
-    This does not set `peer`, the name of the other session: the caller sets it afterwards.
+    Does not set `peer`, the name of the other session: the caller sets `peer` afterwards.
     """
     known = session.reducer_state.session_messages
     message = known.get(event.message_id)
@@ -179,7 +179,7 @@ def _split_surrogates(text: str) -> str:
 
 
 def expect_echo(session: Session, prompt: str) -> None:
-    """Remember a prompt, so that a user message in which the agent repeats it is not shown."""
+    """Remember a prompt. A user message in which the agent repeats this prompt is not shown."""
     memory = session.reducer_state
     memory.echo = _split_surrogates(prompt.strip())
     memory.echo_at = 0 if memory.echo else None
@@ -188,8 +188,8 @@ def expect_echo(session: Session, prompt: str) -> None:
 def _remove_echo(session: Session, text: str) -> str:
     """Return the text of a chunk without the prompt that the agent repeats.
 
-    The prompt may be split into chunks. Text that may be its beginning is held back, and returned with a
-    later chunk if it turns out to be something else.
+    The prompt can be split into chunks. Text that could be the beginning of the prompt is held back. If the
+    text turns out to be something else, it is returned with a later chunk.
     """
     memory = session.reducer_state
     at = memory.echo_at

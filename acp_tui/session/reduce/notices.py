@@ -24,8 +24,8 @@ def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
 def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
     """Add a notice of acp-tui.
 
-    If the source is "waited", do not add a notice but replace the text of the last notice with the source
-    "waiting", if there is one.
+    If the event's source is "waited", replace the text of the last notice from the source "waiting" instead.
+    If there is no such notice, or if the text of that notice was replaced before, add a notice.
     """
     memory = session.reducer_state
     if event.source == "waited" and memory.waiting is not None:
@@ -39,7 +39,7 @@ def noticed(session: Session, event: ev.Noticed, at: float) -> list[Change]:
 
 
 def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Change]:
-    """Add a notice of the agent. If the agent repeats a notice in the same turn, only increase its count."""
+    """Add a notice of the agent. If the same notice occurs again in the turn, only increase its count."""
     entry, count, changes = _count(session, f"notice {event.level} {event.text} {event.detail}", at)
     entry.source, entry.level, entry.detail = "agent", event.level, event.detail
     entry.text = event.text if count == 1 else f"{event.text} ({count} times)"

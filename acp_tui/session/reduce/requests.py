@@ -41,7 +41,7 @@ def permission_requested(
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     """Show who decided a request, and why: in its permission entry if there is one, otherwise in a notice.
 
-    A request that is covered by an earlier permission gets no notice.
+    A request that is covered by an earlier approval gets no notice.
     """
     permission = session.permissions.get(event.request_id)
     if permission is not None:

@@ -21,7 +21,7 @@ _ENDED = ("completed", "failed")
 
 
 def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> list[Change]:
-    """Update a tool call, or add one if its id is unknown."""
+    """Update the tool call with the event's id. Add a new call if the id is unknown or reused."""
     call = session.tool_calls.get(event.call_id)
     if call is None or _reuses_id(session, call, event):
         call = ToolCall(id=0, at=at, call_id=event.call_id, stray=out_of_phase(session))
@@ -47,7 +47,7 @@ def _reuses_id(session: Session, call: ToolCall, event: ToolCallChanged) -> bool
     """Return True if the event starts a new call with the id of a call from an earlier turn.
 
     Some agents number their calls per turn. Without this check, the dialog that asks permission for the new
-    call could show details of the old one.
+    call could show details of the old call.
     """
     if call.turn == session.turn:
         return False
@@ -116,7 +116,7 @@ def _is_result(event: ToolCallChanged) -> bool:
 
 
 def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Show output that only `rawOutput` contains: in the call's terminal or, if it has none, as text."""
+    """Show output that only `rawOutput` contains: in the call's terminal if any, otherwise as text."""
     output = event.output
     if output is None or call.has_result or any(isinstance(item, Diff) for item in call.content):
         return []
@@ -143,7 +143,7 @@ def _terminals(session: Session, call: ToolCall) -> list[Terminal]:
 
 
 def _copy_diff_lines(before: list[ToolContent], now: list[ToolContent]) -> None:
-    """Copy line numbers from earlier diffs to identical new diffs that have none."""
+    """Copy line numbers from earlier diffs to identical new diffs without line numbers."""
     known = {
         (item.path, item.old, item.new): item.line
         for item in before
@@ -183,7 +183,7 @@ def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
 
 
 def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
-    """Return the content of a permission request (`now`), then the items of `before` that are not in it."""
+    """Return a permission request's content (`now`), then items of `before` without a duplicate in `now`."""
     replaced = {_identity(item) for item in now}
     return now + [item for item in before if _identity(item) not in replaced]
 
@@ -258,7 +258,7 @@ def _has_failed(call: ToolCall) -> bool:
 
 
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
-    """End all open calls. Pending and running calls get `status`; a call with an unknown status keeps it."""
+    """End all open calls. Pending and running calls get `status`. Others keep their unknown status."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:

@@ -1,4 +1,4 @@
-"""Turns: a prompt, its cancellation and its end."""
+"""Turns: start, cancellation and end."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _part(content: Content) -> GrowingText | Content:
 
 
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
-    """Mark the unfinished tool calls as cancelled. The turn continues until the agent answers its prompt."""
+    """Mark the unfinished tool calls as cancelled. The turn continues until the agent answers the prompt."""
     session.cancelling = session.working
     return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
 
@@ -107,7 +107,7 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """End a turn and its open tool calls. Mark the entries of a refused turn as withdrawn.
+    """End a turn and its unfinished tool calls. Mark the entries of a refused turn as withdrawn.
 
     Pause the queue unless the turn ended normally. `empty` means that the agent sent nothing in the turn.
     """

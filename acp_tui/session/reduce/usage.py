@@ -33,7 +33,7 @@ def begin_turn_usage(session: Session, at: float) -> None:
 def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
     """Update the context window and the cost, for the session and for the last turn.
 
-    Agents may report these values even after the turn has ended.
+    Agents can report these values even after the turn has ended.
     """
     before = session.usage
     session.usage = Usage(
@@ -85,7 +85,7 @@ def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
 
 
 def quota_changed(session: Session, event: ev.QuotaChanged, at: float) -> list[Change]:
-    """Store how much of a limit is used, and add a notice when it is nearly or fully used up."""
+    """Store how much of a limit is used, and add a notice when the limit is nearly or fully used up."""
     quota = event.quota
     known = session.quotas.get(quota.name)
     if known is None and len(session.quotas) >= MAX_QUOTAS:

@@ -110,7 +110,7 @@ _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
 def _pair(text: str) -> str:
-    """Combine each surrogate pair into one character. Its halves may come from two chunks."""
+    """Combine each surrogate pair into one character. The halves of a pair can come from two chunks."""
     return _PAIR.sub(
         lambda pair: chr(0x10000 + ((ord(pair[0][0]) - 0xD800) << 10) + ord(pair[0][1]) - 0xDC00), text
     )

@@ -1,1 +1,1 @@
-"""File formats and locks that the other modules use: JSON lines, TOML, locks between processes."""
+"""File formats and locks for other packages: JSON lines, TOML, locks between processes."""

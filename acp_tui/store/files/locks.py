@@ -1,4 +1,4 @@
-"""Locks between processes. The system releases them when a process ends, however it ends."""
+"""Locks between processes. The system releases the locks of a process when the process ends or crashes."""
 
 from __future__ import annotations
 

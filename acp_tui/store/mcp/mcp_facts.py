@@ -123,7 +123,7 @@ class McpFacts:
         self._clock = clock
 
     def read(self, name: str, digest: str) -> ServerFacts:
-        """Return the facts about a server, given by its name and the digest of its definition."""
+        """Return the facts about a server. `digest` is the digest of the server's definition."""
         return _server_facts(self._content().get(_key(name, digest)))
 
     def add_test(self, name: str, digest: str, test: ServerTest) -> None:

@@ -1,4 +1,4 @@
-"""The prompts and resources of each MCP server at its last successful test, and the accepted tools.
+"""For each MCP server, the prompts and resources at the latest successful test, and the accepted tools.
 
 Each server has one file. The texts are raw: sanitize them before display.
 """
@@ -37,7 +37,7 @@ class McpOffers:
         self._folder = state_dir / "mcp-offers"
 
     def read(self, name: str, digest: str) -> SavedOffer:
-        """Return a server's saved offer, or an empty one. `digest` is that of the server's definition."""
+        """Return a server's saved offer, or an empty one. `digest` identifies the server's definition."""
         try:
             content = json.loads(self._path(name, digest).read_bytes())
         except (OSError, ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The file `mcp.toml`: servers added with `acp-tui mcp add` and `import`, and which servers are turned on."""
+"""The file `mcp.toml`: which servers are turned on, and the servers that `acp-tui mcp` has added."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OwnMcpServers:
 
 
 def read_own_servers() -> OwnMcpServers:
-    """Return the content of `mcp.toml`. Raises `UserError` if it is damaged."""
+    """Return the content of `mcp.toml`. Raises `UserError` if the file is damaged."""
     document = toml_document.read(mcp_file())
     states = mcp.states_in(document)
     servers = document.data.get("mcp_servers", {})

@@ -43,7 +43,7 @@ _OSC_777 = ("foot", "rxvt")
 
 
 class Attention:
-    """Watches the phase of one conversation, and alerts the user when it changes."""
+    """Watches the phase of one conversation, and alerts the user when the phase changes."""
 
     def __init__(
         self,
@@ -59,11 +59,11 @@ class Attention:
 
         Args:
             send: Writes an escape sequence to the terminal.
-            title: Returns the window title. All conversations share it.
-            progress: Returns the progress indicator in the terminal's tab. All conversations share it.
+            title: Returns the window title, which all conversations share.
+            progress: Returns the terminal tab's progress indicator, which all conversations share.
             has_focus: Returns True while the terminal's window has the focus.
-            is_in_front: Returns True while this is the conversation on the screen.
-            environ: The environment; by default that of the process.
+            is_in_front: Returns True while the conversation is on the screen.
+            environ: The environment; by default the environment of the process.
         """
         self._send = send
         self._title = title
@@ -97,7 +97,7 @@ class Attention:
     def update(self, facts: StatusFacts, question: str = "") -> None:
         """Update the terminal's title and progress, and alert the user to a new phase.
 
-        `question` is the title of the question that waits for the user, if there is one.
+        `question` is the title of the question that waits for the user; empty if no question waits.
         """
         if self._is_stopped:
             return
@@ -146,7 +146,7 @@ class Attention:
         return osc("9", f"acp-tui: {text}")
 
     def _run(self, kind: Kind, text: str) -> None:
-        """Start `notify_command` without a shell, and do not wait for it to end."""
+        """Start `notify_command` without a shell, and do not wait for the command to end."""
         for process in self._running:
             if process.poll():
                 _log.warning("notify_command ended with exit code %d", process.returncode)
@@ -185,7 +185,7 @@ def notify_command_problems(settings: Settings) -> list[Problem]:
 
 
 def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
-    """Fill in the arguments `{kind}` and `{text}` of a command; append both values if it has neither.
+    """Fill in the arguments `{kind}` and `{text}` of a command; if neither exists, append both values.
 
     Only whole arguments are replaced: the agent influences the text and must not inject shell code.
     """
@@ -194,6 +194,9 @@ def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to one line without control characters or semicolons (these separate OSC 777 fields)."""
+    """Shorten a text to one line without control characters or semicolons.
+
+    Semicolons separate the fields of OSC 777.
+    """
     line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

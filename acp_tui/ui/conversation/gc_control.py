@@ -1,6 +1,6 @@
 """Controls when the garbage collector runs.
 
-A full collection takes as long as two frames, which delays keys noticeably, and longer as conversations grow.
+A full collection delays keys noticeably: it takes as long as two frames, and longer as conversations grow.
 Therefore long-lived objects are excluded from later collections: those that exist once the program has
 started, and those that each turn leaves behind.
 """
@@ -24,8 +24,8 @@ _all_imported = False  # the first conversation has been opened
 def pause() -> None:
     """Disable collection while modules are imported, because it would take a tenth of the start-up time.
 
-    Does nothing once all modules are imported. This is also called when another tab is opened, while agents
-    in other tabs may be busy: their garbage must be collected.
+    Does nothing once all modules are imported. `pause` is also called when another tab is opened. Agents in
+    other tabs can be busy then, so garbage must be collected.
     """
     if not _all_imported:
         gc.disable()
@@ -57,7 +57,7 @@ def collect_frozen() -> None:
 
 
 def free(closed: object) -> None:
-    """Free the memory of a closed screen later, once nothing refers to it."""
+    """Free the memory of a closed screen later, once nothing refers to the screen."""
     _free_later(weakref.ref(closed), 0)
 
 

@@ -26,7 +26,10 @@ class GuardedAnswer(Protocol):
 
     @property
     def grants(self) -> bool:
-        """True if the answer allows something. Users can choose it only after seeing the whole question."""
+        """True if the answer allows something.
+
+        Users can choose such an answer only after seeing the whole question.
+        """
 
 
 class StartAnswer(GuardedAnswer, Protocol):
@@ -42,7 +45,7 @@ class StartAnswer(GuardedAnswer, Protocol):
 
 
 class GuardedQuestion(Protocol):
-    """A question that must not be answered by accident. The dialog makes its texts safe to display."""
+    """A question that must not be answered by accident. The dialog makes all texts safe to display."""
 
     @property
     def title(self) -> str:
@@ -62,7 +65,7 @@ class GuardedQuestion(Protocol):
 
     @property
     def close_label(self) -> str:
-        """What closing the dialog means, shown in the hint line next to the key that closes it."""
+        """What closing the dialog means, shown in the hint line next to the key that closes the dialog."""
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -134,7 +137,7 @@ class ConversationView(Protocol):
         """Called when the agent requires a sign-in by one of `methods`. `reason` is a sentence."""
 
     def sign_in_abandoned(self) -> None:
-        """Called when the user did not sign in although the agent requires it."""
+        """Called when the user did not sign in although the agent requires a sign-in."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
         """Called when the prompt `text` could not be sent, or the agent answered it with an error."""
@@ -142,8 +145,8 @@ class ConversationView(Protocol):
     def send_failed(self, error: UserError, text: str) -> None:
         """Called when `text` was not sent: a prompt, or `!` and a shell command.
 
-        A prompt is not sent if an attachment cannot be read or the user declines to attach it. A command is
-        not run while acp-tui is still starting.
+        A prompt is not sent if an attachment cannot be read, or if the user declines an attachment. A command
+        is not run while acp-tui is still starting.
         """
 
     async def ask_before_start(self, question: StartQuestion) -> StartAnswer:

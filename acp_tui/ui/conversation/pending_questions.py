@@ -25,7 +25,7 @@ class PendingQuestion:
 
     @property
     def title(self) -> str:
-        """The title of the tool call that the question is about; empty if there is none."""
+        """The title of the tool call that the question is about; empty if there is no such call."""
         return self.question.call.title if self.question.call is not None else ""
 
 
@@ -52,7 +52,7 @@ class PendingPage:
 
     @property
     def title(self) -> str:
-        """The agent's message about the web page that it asks the user to open."""
+        """The agent's message about the web page that the user is asked to open."""
         return self.page.message
 
 
@@ -70,7 +70,7 @@ class PendingQuestions:
 
     @property
     def shown(self) -> Pending | None:
-        """The first question, which the user sees; None if there is none."""
+        """The first question, which the user sees; None if no question waits."""
         return self._waiting[0] if self._waiting else None
 
     @property
@@ -80,9 +80,9 @@ class PendingQuestions:
 
     @property
     def position(self) -> tuple[int, int]:
-        """The number of the shown question and the total, as in "2 of 3".
+        """The position of the shown question, and the number of questions, as in "2 of 3".
 
-        Both count the questions answered or withdrawn since the queue was last empty.
+        Questions answered or withdrawn since the queue was last empty are included in both numbers.
         """
         return self._answered_count + 1, self._answered_count + len(self._waiting)
 
@@ -135,6 +135,6 @@ class PendingQuestions:
             pending.answer.set_result(answer)
 
     def answer_form(self, pending: PendingForm | PendingPage, answer: FormAnswer) -> None:
-        """Answer a form, or the question whether to open a page. Does nothing if it was withdrawn."""
+        """Answer a form, or the question whether to open a page. Does nothing if `pending` was withdrawn."""
         if not pending.answer.done():
             pending.answer.set_result(answer)

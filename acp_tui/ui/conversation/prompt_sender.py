@@ -54,7 +54,7 @@ class PromptSender:
     def submit_first(self, text: str) -> None:
         """Send a prompt before the queued ones.
 
-        It is sent into the running turn if the agent supports that, otherwise after the turn.
+        The prompt is sent into the running turn if the agent supports steering, otherwise after the turn.
         """
         if self._queue is not None:
             self._tasks.start(self._queue.submit_first(text))
@@ -65,9 +65,9 @@ class PromptSender:
             self._queue.submit(text, blocks)
 
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
-        """Send this prompt, or the first queued one if `text` is empty, without waiting for the turn to end.
+        """Send a prompt, or the first queued one if `text` is empty, without waiting for the turn to end.
 
-        It goes into the running turn if the agent supports that; otherwise the turn is cancelled first.
+        The prompt is sent into the turn. If the agent does not support steering, the turn is cancelled first.
         """
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))
@@ -105,7 +105,7 @@ class PromptSender:
             self._queue.next()
 
     def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
-        """Remove a queued prompt, by default the last, and return it; None if there is none."""
+        """Remove a queued prompt, by default the last, and return it; None if there is no such prompt."""
         return self._queue.take_back(prompt_id) if self._queue is not None else None
 
     def remove_queued(self, prompt_id: str) -> None:

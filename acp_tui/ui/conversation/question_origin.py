@@ -27,7 +27,7 @@ def asker_of(agent: str, question: Elicitation, session: Session) -> str:
 
 
 def purpose_of(question: Elicitation, session: Session) -> str:
-    """Return what the question belongs to, such as a tool call; empty if the agent does not say."""
+    """Return what the question belongs to, such as a tool call; "" if the agent does not name anything."""
     if question.call_id is not None:
         subagent = asking_subagent(question, session)
         calls = subagent.session.tool_calls if subagent is not None else session.tool_calls

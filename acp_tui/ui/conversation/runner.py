@@ -98,8 +98,8 @@ class ConversationRunner:
     async def restart(self) -> bool:
         """Restart the agent, even if it has ended, and reopen its session.
 
-        If the session was open before and the agent no longer knows it, a new one is opened. Return True if
-        a session is open.
+        If the agent no longer knows a session that was open before, open a new session. Return True if a
+        session is open.
         """
         if self.prepared is None or self._prompt_queue is None:
             return False  # the first start has not finished
@@ -115,7 +115,7 @@ class ConversationRunner:
         await self._open_by(start, conversation.open_new, self._apply_options)
 
     async def close(self, *, close_session: bool = False) -> None:
-        """Close the conversation. If it is still being created, wait for that first.
+        """Close the conversation. If it is still being created, wait for its creation first.
 
         With `close_session`, the agent is told that its session is no longer needed.
         """
@@ -140,7 +140,7 @@ class ConversationRunner:
 
         `start` starts the agent; None if the agent runs already. Return True if all steps succeeded.
 
-        If several attempts overlap, only the last one reports a failure.
+        If several calls overlap, only the call that began last reports a failure.
         """
         assert self._prompt_queue is not None
         self._open_attempts += 1
@@ -167,7 +167,10 @@ class ConversationRunner:
         return failure is None
 
     async def _reopen(self) -> bool:
-        """Open the session after a sign-in, unless it is open. Return True if it is open afterwards."""
+        """Open the session after a sign-in, unless the session is open.
+
+        Return True if the session is open afterwards.
+        """
         is_open = self._started_conversation().session.phase in ("idle", "prompting")
         return await self._open_by(None, *(self._refused_opening or (() if is_open else (self._open,))))
 
@@ -209,7 +212,7 @@ class ConversationRunner:
             self.prepared.conversation.note(QueuePaused(True))
 
     def _add_to_transcript(self, error: UserError) -> None:
-        """Add an error to the transcript, unless its last entry is an error already."""
+        """Add an error to the transcript, unless the transcript's last entry is an error already."""
         from acp_tui.session.events import Noticed
         from acp_tui.session.state import Notice
 
@@ -234,7 +237,7 @@ class ConversationRunner:
         self._run(lambda _: self.change_option(option, value))
 
     async def change_option(self, option: str, value: str | bool) -> None:
-        """Change an agent option and wait for the agent's answer. Raises `UserError` if it refuses."""
+        """Change an agent option and wait for the agent's answer. Raises `UserError` if the agent refuses."""
         from acp_tui.controller.agent_options import change_setting
 
         if self.prepared is not None:
@@ -271,7 +274,7 @@ class ConversationRunner:
     async def _run_signed_in(
         self, conversation: Conversation, command: Callable[[Conversation], Coroutine[Any, Any, object]]
     ) -> None:
-        """Run a command. If the agent requires a sign-in first, run it again after the sign-in."""
+        """Run a command. If the agent requires a sign-in first, run the command again after the sign-in."""
         from acp_tui.controller import SignInNeeded
 
         try:
@@ -297,7 +300,7 @@ class ConversationRunner:
 
 
 def _why_not_reopened(error: UserError) -> str:
-    """Return the error as a sentence if it means that the agent cannot reopen the session; otherwise ""."""
+    """Return the error's text if the error means that the agent cannot reopen the session; otherwise ""."""
     from acp_tui.connection.errors import RequestFailed, SignInNeeded
     from acp_tui.controller.opening.session_opener import CannotReopen
 

@@ -31,7 +31,7 @@ def notify_problems(app: App[Any], problems: Sequence[object]) -> None:
 
 
 class NewestFirst(VerticalLayout):
-    """Places the newest toast at the top. Without it, a new toast can be below the edge of the toast area."""
+    """Places the newest toast at the top. Otherwise a new toast can be below the edge of the toast area."""
 
     def arrange(
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
@@ -54,7 +54,7 @@ class VisibleToasts:
         self._until: dict[str, float] = {}
 
     def admit(self, message: str, seconds: float) -> bool:
-        """Return True if no toast shows the message yet. If so, count it as visible for `seconds`."""
+        """Return True and count the message as visible for `seconds`, unless it is visible already."""
         now = time.monotonic()
         self._until = {shown: end for shown, end in self._until.items() if end > now}
         if message in self._until:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 class UndrawnChanges:
     """Keeps one change of each kind for each entry, and one change for each session attribute.
 
-    Changes of a subagent are kept separately for each subagent. This limits the memory and the drawing time
-    that a long turn in the background needs.
+    Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
+    the background needs less memory and drawing time.
     """
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ Spans = list[Segment]
 
 @dataclass(frozen=True, slots=True)
 class DrawContext:
-    """What a body depends on besides the entry. When any of these values changes, new bodies are made."""
+    """The values that a body depends on besides the entry. When any of them changes, new bodies are made."""
 
     width: int  # cells, without the scrollbar; at least 20
     palette: Palette
@@ -67,7 +67,7 @@ class LongBody(Body, Protocol):
     def settle(self, first: int, last: int) -> None:
         """Lay out lines `first` to `last`, so that their height is exact and no longer an estimate.
 
-        This can change the numbers of the lines after `first`.
+        `settle` can change the numbers of the lines after `first`.
         """
 
     def position_at(self, line: int) -> Any:

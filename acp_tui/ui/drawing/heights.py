@@ -59,7 +59,7 @@ class Heights:
     def at(self, y: int) -> tuple[int, int]:
         """Return the index of the item at row `y`, and the row within that item.
 
-        Past the end, this is the last row of the last item.
+        Past the end, return the index and the last row of the last item.
         """
         self._refresh()
         if not self._heights:

@@ -26,7 +26,7 @@ MAX_CHARACTERS = 100_000
 
 
 def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody:
-    """Draw a value as JSON: on the same line as the label if it fits there, otherwise below the label."""
+    """Draw a value as JSON: on the label's line if the JSON fits there, otherwise below the label."""
     room = context.width - INDENT
     text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
@@ -56,7 +56,7 @@ def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> li
 
 
 def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
-    """Return the beginning of a value as JSON, safe to display, and whether it is complete.
+    """Return the beginning of a value as JSON, safe to display, and whether nothing was cut off.
 
     The cost depends on `characters`, not on the size of the value.
     """

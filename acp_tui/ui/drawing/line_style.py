@@ -25,7 +25,7 @@ class LineStyle:
         self.blank = self.apply_filters(Strip.blank(width, style))
 
     def matches(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> bool:
-        """Return True if this line style was made from the same values, so that it can be used again."""
+        """Return True if this line style was made from the same values and can be used again."""
         return (self.style, self.width, self._background, self._filters) == (
             style,
             width,

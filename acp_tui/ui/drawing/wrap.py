@@ -25,7 +25,7 @@ _JOINING = (_JOINER, "\ufe0f")
 
 
 def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
-    """Wrap a logical line at spaces, or inside a word that is longer than a line. Return at least one line.
+    """Wrap a logical line at spaces, or inside a word that is wider than `width`. Return at least one line.
 
     Spaces at a line break are dropped. Spaces at the beginning of the text are kept.
     """
@@ -59,7 +59,10 @@ def _truncation_note(characters: int) -> str:
 
 
 def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
-    """Move joining characters so that no segment boundary splits a grapheme, which would change its width."""
+    """Move joining characters so that no segment boundary splits a grapheme.
+
+    A split would change the width of the grapheme.
+    """
     found: list[Segment] = []
     for text, style, _ in spans:
         while text and found and (text[0] in _JOINING or found[-1].text[-1] == _JOINER):
@@ -204,7 +207,7 @@ def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
 
 
 def _fitting_end(text: str, start: int, width: int) -> int:
-    """Return the end index of the part from `start` on that fits into `width` cells; at least `start + 1`."""
+    """Return the end of the longest part at `start` that fits into `width` cells; at least `start + 1`."""
     room = width
     for at in range(start, len(text)):
         room -= get_character_cell_size(text[at])

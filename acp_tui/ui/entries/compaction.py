@@ -1,4 +1,4 @@
-"""Draws a compaction of the agent's context: one line and, unless it is folded, the summary."""
+"""Draws a compaction of the agent's context: one line and, unless the compaction is folded, the summary."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def body(entry: Compaction, context: DrawContext) -> Body:
 
 
 class CompactionBody:
-    """The body of a compaction: its status, its error if any, and its summary, which is Markdown.
+    """The body of a compaction: the status, the error if any, and the summary, which is Markdown.
 
     While the compaction is folded, the summary is not parsed.
     """

@@ -50,7 +50,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
 
 
 def _address(url: str, palette: Palette, width: int) -> list[Strip]:
-    """Draw the full URL with its host highlighted. It is not clickable: opening it needs consent."""
+    """Draw the full URL with its host highlighted. The URL is not clickable: opening it needs consent."""
     match = _HOST.match(url)
     start, end = match.span("host") if match else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]

@@ -1,4 +1,4 @@
-"""Draws a notice: one line, and its details if the entry is unfolded."""
+"""Draws a notice: one line, and the notice's details if the entry is unfolded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SOURCES = {"agent": "the agent: "}
 
 
 def body(entry: Notice, context: DrawContext) -> Body:
-    """Draw a notice, which may come from acp-tui, the agent, a rule or a policy."""
+    """Draw a notice. It can come from acp-tui, the agent, a rule or a policy."""
     palette, width = context.palette, context.width
     sign = _SIGNS.get(entry.level, "·")
     style = {"warning": palette.warning, "error": palette.error}.get(entry.level, palette.dim)

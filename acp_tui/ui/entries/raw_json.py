@@ -1,4 +1,4 @@
-"""Shows an entry as JSON, with all its fields."""
+"""Shows all fields of an entry as JSON."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def body(entry: Subagent, context: DrawContext) -> Body:
 class SubagentBody:
     """The body of a subagent. Its lines are not cached: they are drawn whenever they are needed.
 
-    The first line has the subagent's name, state and duration. The second has its error, if any, the numbers
-    of its messages and tool calls, and the last line that it wrote.
+    The first line has the subagent's name, description, state and duration. The second line has the
+    subagent's error, if any, the numbers of its messages and tool calls, and the last line of its transcript.
     """
 
     def __init__(self, entry: Subagent, context: DrawContext) -> None:

@@ -1,7 +1,7 @@
-"""All key bindings in one table. Widget bindings, the footer, the help page and docs/keys.md come from it.
+"""All key bindings in one table. Widget bindings, footer, help page and docs/keys.md use the table.
 
-Each action has an id, so that `App.set_keymap` can rebind it. Within a scope every key is used once, so that
-rebinding one action leaves the others alone.
+Each action has an id, so that `App.set_keymap` can rebind the action. Within a scope every key is used once,
+so that rebinding one action leaves the other actions alone.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ ScopeName = Literal[
 
 @dataclass(frozen=True, slots=True)
 class KeyScope:
-    """A part of the screen with its own key bindings, and its heading on the help page."""
+    """A scope of key bindings, such as one part of the screen. The help page has a heading for each scope."""
 
     title: str
     help: str  # a sentence below the heading
@@ -138,7 +138,7 @@ class Key:
     priority: bool = False  # checked before the focused widget sees the key
 
     def key_names(self, keymap: Mapping[str, str] | None = None) -> str:
-        """Return the keys for display: those that `keymap` binds to the action, else its default keys."""
+        """Return the keys for display: those that `keymap` binds to the action, else the default keys."""
         keys = (keymap or {}).get(self.id, self.keys).split(",")
         return " ".join(key_name(key.strip()) for key in keys)
 
@@ -999,7 +999,7 @@ def bound_keys(node: DOMNode, key_id: str) -> str:
 
 
 def is_bound(node: DOMNode, scope: ScopeName, key: str) -> bool:
-    """Return True if a key, in Textual's spelling, is bound in this scope of the running app."""
+    """Return True if a key, in Textual's spelling, is bound in a scope of the running app."""
     return any(key in active_keys(node, action.id) for action in TABLE if action.scope == scope)
 
 

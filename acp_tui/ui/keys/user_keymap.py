@@ -1,7 +1,7 @@
 """Checks the user's own keys, from `[keys]` in the settings.
 
-If the user binds a key that another action in the same scope has by default, the other action loses the key,
-which is reported as a problem. In scopes where text is typed, letters cannot be bound.
+If the user binds a key that another action in the same scope has by default, the other action loses the key.
+This loss is reported as a problem. In scopes where text is typed, letters cannot be bound.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _is_printable(key: str) -> bool:
 
 @cache
 def _key_by_character() -> dict[str, str]:
-    """Map each printable ASCII character to Textual's name of the key that types it."""
+    """Map each printable ASCII character to Textual's name of the key that types the character."""
     return {chr(code): key_name_of(chr(code)) for code in range(0x20, 0x7F)}
 
 
@@ -171,7 +171,7 @@ def _keys_of(action: Key, keymap: Mapping[str, str] | None = None) -> list[str]:
 
 
 def _share_widget(one: Key, other: Key) -> bool:
-    """Return True if one widget binds both actions, so that they cannot have the same key."""
+    """Return True if a single widget binds both actions, so that the actions cannot have the same key."""
     return any({one.scope, other.scope} <= set(scopes) for path in FOCUS_PATHS for scopes in path)
 
 
@@ -187,7 +187,7 @@ def _comes_before(one: Key, other: Key) -> bool:
 
 
 def _step(path: FocusPath, action: Key) -> int | None:
-    """Return the index in `path` at which an action can receive a key; None if it cannot."""
+    """Return the index in `path` at which an action can receive a key; None if the action cannot."""
     if action.scope == "app" and not action.priority and path[0][0] in MODAL_SCOPES:
         return None
     return next((number for number, scopes in enumerate(path) if action.scope in scopes), None)
@@ -203,7 +203,7 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 
 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
-    """Return a message if `action` now shares a key with another action, so that only one of them runs.
+    """Return a message if `action` now shares a key with another action, so that only one of the two runs.
 
     Return None if there is no such conflict. The message says which action runs.
     """

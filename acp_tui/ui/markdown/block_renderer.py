@@ -1,4 +1,4 @@
-"""Draws the blocks of a section: headings, paragraphs, lists, quotes and what they contain."""
+"""Draws the blocks of a section: headings, paragraphs, lists and quotes, and everything in these blocks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
 
 @dataclass(slots=True, frozen=True)
 class Paragraph:
-    """The end of the paragraph that was drawn last, and what is needed to continue it."""
+    """The end of the last drawn paragraph, and what is needed to continue the paragraph."""
 
     last_row: Spans  # without the prefix
     prefix: Spans  # quote bars and indents before each row after the first
@@ -123,7 +123,7 @@ class BlockRenderer:
     ) -> list[Spans]:
         """Draw lines with the prefix `first` on the first line and `others` on the following ones.
 
-        If that would leave too little width, draw the lines without a prefix.
+        If the prefix would leave too little width, draw the lines without a prefix.
         """
         prefix_width = sum(segment.cell_length for segment in first)
         if width - prefix_width < MIN_WIDTH:
@@ -151,7 +151,7 @@ def _task(item: SyntaxTreeNode) -> str | None:
 
 
 def _apart(before: SyntaxTreeNode, node: SyntaxTreeNode) -> bool:
-    """Return True if a blank line goes between two blocks. A list may follow a paragraph without one."""
+    """Return True if a blank line goes between two blocks. A list can directly follow a paragraph."""
     if node.type.endswith("_list") and before.type == "paragraph" and before.map and node.map:
         return node.map[0] > before.map[1]
     return True

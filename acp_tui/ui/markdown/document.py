@@ -1,8 +1,8 @@
 """A growing text, laid out for one width. Only its visible parts are drawn.
 
-Sections that were never drawn have estimated heights, so the number of a line may change when a section above
-it is drawn. `position_at` returns a position that does not change; `line_at` returns the current line number
-of a position.
+Sections that were never drawn have estimated heights, so the number of a line can change when a section above
+the line is drawn. `position_at` returns a position that does not change; `line_at` returns the current line
+number of a position.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_LOOKBEHIND = 16
 
 
 class Document:
-    """Draws a growing text, as Markdown unless it is `plain`. `prefix` is drawn before each line."""
+    """Draws a growing text, as Markdown unless `plain` is true. `prefix` is drawn before each line."""
 
     def __init__(
         self,
@@ -93,7 +93,7 @@ class Document:
     def settle(self, first: int, last: int) -> None:
         """Replace estimated heights by exact ones in the sections from line `first` to line `last`.
 
-        Lines below `first` may get new numbers.
+        Lines below `first` can get new numbers.
         """
         index, _ = self._heights.at(first)
         while index < len(self._layouts) and self._heights.top(index) <= last:
@@ -115,9 +115,9 @@ class Document:
         return layout.strip(row - layout.section.gap)
 
     def position_at(self, line: int) -> tuple[int, int]:
-        """Return a position of the line that stays valid when the height of a section above it changes.
+        """Return the position of a line: the index of a section, and the row within that section.
 
-        It consists of the index of a section and the row within that section.
+        The position stays valid when the height of a section above the line changes.
         """
         return self._heights.at(line)
 
@@ -222,7 +222,10 @@ class Document:
         return self._tables[first.serial]
 
     def _update_references(self, final: list[Section], tail: list[Section]) -> None:
-        """Find new link definitions, and drop the drawn lines of sections that may use them."""
+        """Find the link definitions.
+
+        If the definitions have changed, drop the drawn lines of sections that can contain links.
+        """
         for section in final:
             if defined := _definitions(section):
                 self._references = defined | self._references

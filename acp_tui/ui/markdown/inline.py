@@ -35,7 +35,7 @@ class Inline:
         self._base = style
 
     def add(self, nodes: Iterable[SyntaxTreeNode], style: Style | None = None, link: str = "") -> Inline:
-        """Append nodes. `link` is the target of the link around them, if any."""
+        """Append nodes. If the nodes are inside a link, `link` is the target of that link."""
         style = self._base if style is None else style
         for node in nodes:
             self._node(node, style, link)
@@ -85,7 +85,7 @@ class Inline:
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
-        """Append the text of a link. Append the target too if it is unsafe or the text is a different URL."""
+        """Append the text of a link, and the target if the target is unsafe or the text is another URL."""
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
         outside, self.lines = self.lines, [[]]

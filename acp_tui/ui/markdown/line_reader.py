@@ -19,7 +19,7 @@ class LineReader:
 
     @property
     def partial(self) -> str:
-        """The part of the last line that `read` has not returned yet."""
+        """What `read` has not returned yet of the last line."""
         return "".join(self._partial)
 
     def copy(self) -> LineReader:
@@ -27,10 +27,10 @@ class LineReader:
         return LineReader(list(self._partial))
 
     def read(self, text: str, cut_position: Callable[[str], int]) -> Iterator[tuple[str, bool]]:
-        """Read more text. Yield complete lines and parts of long lines, each with True if it ends a line.
+        """Read more text. Yield pairs: a line or a part of a long line, and True if the line ends there.
 
-        `cut_position` returns the length of the first part of a long line. Its result may depend on earlier
-        parts, so it is called only after the caller has processed these.
+        `cut_position` returns the length of the first part of a long line. The result can depend on earlier
+        parts, so `cut_position` is called only after the caller has processed the earlier parts.
         """
         for number, line in enumerate(text.split("\n")):
             if number:

@@ -29,7 +29,7 @@ class PlainScanner:
                 self._open.continues = "" if ended else "paragraph"
 
     def tail(self, pending: str = "") -> list[Section]:
-        """Return the section that is not final yet, if any. `pending` is added at the end of its text."""
+        """Return the section that is not final yet, if any. `pending` is appended to the section's text."""
         section, last = self._open, self._reader.partial + pending
         lines = [*section.lines, *([last] if last else [])]
         if not lines:

@@ -1,11 +1,11 @@
 """Cuts growing Markdown into sections.
 
 Each line is read once, when it is complete. A long line is read in parts. All sections but the last are
-final, so the cost of a chunk does not depend on the text before it.
+final, so the cost of a chunk does not depend on earlier text.
 
-Lists and long paragraphs may grow without end. Each list item is a section of its own, with an indent, and so
-is each block in an item. A long paragraph is cut, and each section continues the one before. The Markdown
-parser reads the text of a section later, except for code, whose lines are taken as they are.
+Lists and long paragraphs can grow without end. Each list item and each block in an item is a section of its
+own, with an indent. A long paragraph is cut, and each section continues the one before. The Markdown parser
+reads the text of a section later, except for code, whose lines are taken as they are.
 """
 
 from __future__ import annotations
@@ -228,7 +228,7 @@ class MarkdownScanner:
             section.lines[-1] += "  "  # a hard break
 
     def _is_good_cut(self, section: Section, content: str) -> bool:
-        """Return True if the paragraph may be cut before this line."""
+        """Return True if the paragraph can be cut before this line."""
         if section.size + len(content) > MAX_SECTION_SIZE:
             return True
         return not has_open_markup("\n".join(section.lines[-40:]))
@@ -236,7 +236,7 @@ class MarkdownScanner:
     def _cut_paragraph(self, separator: str | None = None) -> None:
         """Continue the open paragraph in a new section.
 
-        `separator` is drawn between the two parts. If it is None, the end of the last line determines it.
+        `separator` is drawn between the two parts; None if the end of the last line determines the separator.
         """
         section = self._open
         assert section is not None
@@ -271,7 +271,7 @@ class MarkdownScanner:
         self._append(text if self._open.kind == "rest" else content)
 
     def _begin_in_quote(self, *, gap: bool) -> Section:
-        """Continue the open quote in a new section, which starts with a new block."""
+        """Continue the open quote in a new section, which starts with a new block or within fenced code."""
         section = self._begin("text", gap=gap)
         section.quote = True
         section.continues = "quote"

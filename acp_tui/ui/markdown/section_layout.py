@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MAX_UNDRAWN_LINES = 30
-"""If more lines of growing code than this wait for colours, the lines stay plain until the code is complete."""
+"""If more lines of growing code wait for colours, the lines stay plain until the code is complete."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
-"""The minimum width of a section, in cells. Deeply nested lists are indented less, so that the sections in them are not narrower."""
+"""The minimum width of a section, in cells. To keep this width, deeply nested lists are indented less."""
 
 
 class LayoutSettings:

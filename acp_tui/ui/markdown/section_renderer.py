@@ -28,7 +28,7 @@ MAX_OPEN_LINE_LENGTH = 1000
 
 @dataclass(slots=True, frozen=True)
 class OpenLine:
-    """The incomplete last line of a section, which the next section of the same paragraph continues."""
+    """The incomplete last line of a section. The next section of the same paragraph continues the line."""
 
     spans: Spans  # without the prefix
     prefix: Spans  # the quote bars, indents and list marks before it
@@ -39,7 +39,7 @@ class OpenLine:
     def extend(self, lines: list[Spans], separator: str | None) -> tuple[list[Spans], OpenLine | None]:
         """Append the `lines` of the next section to this line, and wrap the result.
 
-        Return the rows, and the new open line; None if the paragraph ends in that section.
+        Return two values: the rows, and the new open line (None if the paragraph ends in the next section).
         """
         first, *others = lines or [[]]
         rows = [row for line in (_join(self.spans, first), *others) for row in wrap(line, self.width)]
@@ -50,7 +50,7 @@ class OpenLine:
         return replace(self, spans=rows[-1], prefix=prefixes[-1]).leave_to_next(drawn, separator)
 
     def leave_to_next(self, lines: list[Spans], separator: str) -> tuple[list[Spans], OpenLine]:
-        """Leave this line to the next section: remove it from the end of `lines` unless it is complete.
+        """Leave this line to the next section: unless the line is complete, remove the line from `lines`.
 
         Return the remaining lines, and the line that the next section continues.
         """
@@ -71,8 +71,8 @@ def draw_section(
 ) -> tuple[list[Spans], OpenLine | None]:
     """Draw a section that is not code. Return its lines, and the open line that the next section continues.
 
-    `open_line` is the line that this section continues; `table_start` is the first part of the table that
-    this section continues.
+    `open_line` is the line that this section continues. If this section continues a table, `table_start` is
+    the first part of the table.
     """
     nodes = _parse(section, references)
     if nodes is None:  # plain, or nested too deeply
@@ -106,7 +106,7 @@ def _parse(section: Section, references: References) -> list[SyntaxTreeNode] | N
 
 
 def parse_table(section: Section, palette: Palette) -> Table | None:
-    """Return the table that a section contains; None if the parser finds no table in it."""
+    """Return the table that a section contains; None if the parser finds no table."""
     nodes = parse(section.text, {})
     return Table.of(nodes[0], palette, palette.text) if nodes and nodes[0].type == "table" else None
 

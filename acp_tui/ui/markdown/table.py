@@ -1,4 +1,4 @@
-"""Draws tables: with wrapped text or, if even that does not fit the width, as lines of "header: cell"."""
+"""Draws tables with wrapped text or, if the columns still do not fit, as lines of "header: cell"."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Table:
     def lines(self, width: int, start: Table | None = None) -> list[Spans]:
         """Draw the table, or a later part of a table.
 
-        For a later part, `start` is the first part, whose column widths are used. The header is omitted.
+        For a later part, `start` is the first part: its column widths are used, and the header is omitted.
         """
         widths, fits = (start or self).columns(width)
         if not widths:
@@ -155,7 +155,7 @@ def _longest_word(cell: Cell) -> int:
 
 
 def _share(wanted: list[int], room: int) -> list[int]:
-    """Divide `room` among columns: narrow ones get what they want, wide ones equal shares of the rest."""
+    """Divide `room` among columns: narrow ones get what they want, wide ones get equal shares of the rest."""
     given = [0] * len(wanted)
     for rank, index in enumerate(sorted(range(len(wanted)), key=wanted.__getitem__)):
         given[index] = min(wanted[index], room // (len(wanted) - rank))

@@ -1,6 +1,7 @@
 """Messages from the panes to their screen.
 
-They are in a separate module, because the screen needs them at start but loads the panes on first use.
+The messages are in a separate module, because the screen needs the messages at start but loads the panes on
+first use.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ PanesActionName = Literal["leave", "zoom", "close"]
 
 
 class PaneItemAction(Message):
-    """A request of a pane to do something with one of its items; `undo` and `look` need no item."""
+    """A pane's request to do something with one of its items; `undo` and `look` need no item."""
 
     def __init__(self, action: ItemActionName, key: str = "", line: int | None = None) -> None:
         super().__init__()

@@ -60,7 +60,7 @@ class Pane(PaneList):
         self.show(self.build_items())
 
     def apply_changes(self, changes: Sequence[Change]) -> None:
-        """Rebuild the items if changes to the session affect them."""
+        """Rebuild the items if the changes affect this pane."""
         if self.is_affected(changes):
             self.refresh_items()
 
@@ -129,7 +129,7 @@ class Pane(PaneList):
         self.post_message(PanesAction("leave"))
 
     def action_open(self) -> None:
-        """Open the chosen item. Panes with items that can be opened override this."""
+        """Open the chosen item. Panes whose items can be opened override this method."""
 
     def action_diff(self) -> None:
         self.request("diff")
@@ -147,7 +147,7 @@ class Pane(PaneList):
         self.request("kill")
 
     def action_follow(self) -> None:
-        """Start or stop following the agent. Panes that can do so override this."""
+        """Start or stop following the agent. Panes that can follow the agent override this method."""
 
     def action_look(self) -> None:
         """Ask the screen to check which files on the disk have changed."""

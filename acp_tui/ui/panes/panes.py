@@ -28,7 +28,7 @@ Kind = TypeVar("Kind", bound=Pane)
 
 
 class Panes(Vertical):
-    """A container with all panes and a row of tabs above them. `SidePanesLayout` places it on the screen."""
+    """All panes, below a row of tabs. `SidePanesLayout` places this container on the screen."""
 
     DEFAULT_CSS = """
     Panes { background: $surface; }

@@ -20,7 +20,7 @@ MIN_PANE_COLUMNS, MAX_PANE_COLUMNS = 40, 64
 
 
 def fits_beside(columns: int) -> bool:
-    """Return True if panes fit beside the transcript on a screen of this width."""
+    """Return True if panes fit beside the transcript on a screen that is `columns` wide."""
     return columns >= MIN_SIDE_COLUMNS
 
 
@@ -30,7 +30,7 @@ def pane_columns(columns: int) -> int:
 
 
 class SidePanesLayout(VerticalLayout):
-    """A vertical layout in which the panes take a part of the transcript's region, or cover it."""
+    """A vertical layout with panes over the transcript, or in a part of the transcript's region."""
 
     def __init__(self, transcript: Widget, panes: Widget) -> None:
         super().__init__()

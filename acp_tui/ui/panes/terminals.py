@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class TerminalsPane(Pane):
-    """Lists running terminals, then ended ones, each newest first. New output does not update the list."""
+    """Lists running terminals, then ended ones, both newest first. New output does not update the list."""
 
     TITLE: ClassVar = "Terminals"
     ACTIONS: ClassVar = frozenset({"open", "kill"})
@@ -38,7 +38,7 @@ class TerminalsPane(Pane):
         self._displayed: dict[str, tuple[object, ...]] = {}  # the state that is shown of each terminal
 
     def is_affected(self, changes: Iterable[Change]) -> bool:
-        """Return True if a terminal was added or its displayed state changed."""
+        """Return True if a terminal was added, or if the displayed state of a terminal changed."""
         terminals = [(change, change.entry) for change in changes if isinstance(change.entry, Terminal)]
         return any(
             change.kind == "added" or self._displayed.get(terminal.terminal_id) != _displayed_state(terminal)

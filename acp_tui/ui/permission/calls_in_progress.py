@@ -32,9 +32,9 @@ def names_nothing(question: Question) -> bool:
 
 
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
-    """Return the calls that a request without any details may be about; an empty list for other requests.
+    """Return the calls that a request without any details could be about; an empty list for other requests.
 
-    They are the calls in progress that no permission request names.
+    These calls are in progress, and no permission request names them.
     """
     if not names_nothing(question):
         return []

@@ -120,7 +120,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._resize_parts()
 
     def show_position(self, position: tuple[int, int]) -> None:
-        """Show which of the waiting questions this is: its number and their count."""
+        """Show the number of this question and the count of all waiting questions."""
         self._position = position
         for head in self.query("#head").results(Bar):  # none before the dialog is composed
             head.show(right=self._position_spans())
@@ -156,7 +156,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     def follow(self, changes: Sequence[Change]) -> None:
         """Show the tool calls that are running, if the question itself does not say what will be done.
 
-        A new call restarts the pause before keys work, because the user has not read it yet.
+        A new call restarts the pause before keys work, because the user has not read the call yet.
         """
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
         if not (calls and self.is_mounted and names_nothing(self.question)):
@@ -345,7 +345,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._show_options()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
-        """Close the dialog with the option that the user chose and the rules to save."""
+        """Close the dialog with the rules to save and the option that the user chose."""
         assert self._edited is not None
         self._close(PermissionAnswer(self._edited, event.rules))
 

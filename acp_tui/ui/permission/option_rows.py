@@ -32,7 +32,7 @@ def all_options(question: Question) -> list[PermissionOption]:
 
 
 def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row]:
-    """Return a row for each option: its number, its key, and what it does."""
+    """Return a row for each option, with the option's number, key and effect."""
     rows: list[Row] = []
     for number, option in enumerate(all_options(question), 1):
         digit = str(number) if number < 10 else " "
@@ -50,7 +50,7 @@ def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row
 def initial_selection(question: Question) -> int:
     """Return the index of the option to select first; -1 for none.
 
-    Options that apply always are never selected. For a dangerous call, no option that allows it is selected.
+    Options that apply always are never selected. No option that allows a dangerous call is selected.
     """
     kinds: list[str] = [option.kind for option in all_options(question)]
     wanted = ["reject_once"] if question.subject.dangerous else ["allow_once", "reject_once"]

@@ -1,4 +1,4 @@
-"""Content of the permission dialog: everything the user should know before they answer.
+"""Content of the permission dialog: everything the user should know before answering.
 
 All texts come from the agent or from files: they are escaped and never treated as markup.
 """
@@ -125,7 +125,7 @@ def _raw_title(question: Question) -> str:
 
 
 def _title_is_redundant(question: Question) -> bool:
-    """Return True if the title can be omitted: it only repeats the command or a path that is shown anyway."""
+    """Return True if the title can be omitted, because the dialog shows everything in the title anyway."""
     subject = question.subject
     if question.call is None:
         return True  # acp-tui asks, so there is no title from the agent
@@ -222,7 +222,7 @@ def _shortened_command(text: str) -> str:
 
 
 def _original_command(question: Question) -> str | None:
-    """Return the command in the raw input, such as `bash -lc …`; None if it is the command shown."""
+    """Return the command in the raw input, such as `bash -lc …`; None if the dialog shows that command."""
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
@@ -283,7 +283,7 @@ def _facts_body(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of `_facts_body`: a label, a value, and a warning, which may be empty."""
+    """Yield the rows of `_facts_body`: a label, a value, and a warning or ""."""
     subject = question.subject
     sent = _original_command(question)
     if sent is not None:
@@ -389,7 +389,7 @@ def _raw_input_of(question: Question) -> Any:
 
 
 def raw_input(question: Question, context: DrawContext) -> list[Body]:
-    """Draw the raw input of the request, or of the tool calls in progress that it may be about."""
+    """Draw the raw input of the request, or of the tool calls in progress that the request could be about."""
     palette, width = context.palette, context.width
     if calls := raw_bodies(question, context):
         return calls

@@ -46,10 +46,10 @@ BLANK_ROWS = 2
 
 
 class RuleEditor(Vertical, can_focus=True):
-    """Shows rules as a sentence, and the choices for one part of it. ←→ choose the part, ↑↓ change it.
+    """Shows rules as a sentence, and the choices for the current part. ←→ change the part, ↑↓ the choice.
 
-    The user can change what a rule matches, its scope and its agent; the rest, such as its id, stays. All
-    rules get the same scope and agent.
+    The user can change the scope and the agent of a rule, and what the rule matches; the rest, such as the
+    id, stays. All rules get the same scope and agent.
     """
 
     DEFAULT_CSS = """
@@ -86,8 +86,8 @@ class RuleEditor(Vertical, can_focus=True):
         Args:
             ladders: For each rule to be made, its variants from exact to wide. The first is preselected.
             palette: The colours of the current theme.
-            agent: The agent that a rule may be restricted to; None if rules can only apply to all agents.
-            project: The folder that a rule may be restricted to; None to offer no restriction to a folder.
+            agent: The agent that a rule can be restricted to; None if rules can only apply to all agents.
+            project: The folder that a rule can be restricted to; None to offer no restriction to a folder.
             scopes: The scopes to choose from.
             id: The id of the widget.
         """
@@ -200,7 +200,7 @@ class RuleEditor(Vertical, can_focus=True):
     def _effect(self, width: int) -> Sequence[Body]:
         """Draw the text that says what the current rule will allow or reject without asking.
 
-        If there are several rules and the current part is the scope or the agent, the text is about them all.
+        If the current part is the scope or the agent, the text is about all rules.
         """
         rules = self.rules
         if len(rules) > 1 and self._part >= len(rules):
@@ -248,5 +248,5 @@ class RuleEditor(Vertical, can_focus=True):
 
 
 def _short_name(agent: AgentIdentity) -> str:
-    """Return the agent's name; if it is empty, the command line; if that is empty too, the id."""
+    """Return the first text that is not empty: the agent's name, the command line, or the id."""
     return agent.name or agent.line or agent.id

@@ -33,7 +33,7 @@ def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]
 
 
 def filtered_rules(listed: Sequence[ListedRule], query: str) -> list[ListedRule]:
-    """Return the rules whose texts contain all words of the query, without changing their order."""
+    """Return the rules whose texts contain all words of the query. The order of the rules is kept."""
     if not query.strip():
         return list(listed)
     return [each for each in listed if word_rank(query, *_words(each)) is not None]
@@ -45,7 +45,7 @@ def _words(listed: ListedRule) -> tuple[str, ...]:
 
 
 def rule_rows(listed: Sequence[ListedRule], palette: Palette, project: str, now: float) -> list[Row]:
-    """Return one row for each rule; the first of each group has a heading."""
+    """Return one row for each rule; the first row of each group has a heading."""
     return [*_rows(listed, palette, project, now)]
 
 

@@ -123,7 +123,7 @@ class RulesScreen(Dialog[None]):
         self._show_about()
 
     def _select(self, rule_id: str) -> bool:
-        """Select the rule with this id. Return False if it is not in the list."""
+        """Select the rule with this id. Return False if the rule is not in the list."""
         ids = [each.rule.id for each in self._shown]
         if rule_id not in ids:
             return False

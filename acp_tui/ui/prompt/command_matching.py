@@ -33,9 +33,9 @@ def match_commands(commands: Iterable[SlashCommand], typed: str) -> list[Match]:
 
 
 def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] | None:
-    """Return the rank of a match (smaller is better) and the matched positions in the name, or None.
+    """Return the rank of a match (smaller is better) and the matched positions in the name.
 
-    This takes linear time.
+    Return None if there is no match. Takes linear time.
     """
     low, wanted = name.lower(), typed.lower()
     if not wanted:
@@ -53,7 +53,7 @@ def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] 
 
 
 def _positions_in_order(name: str, wanted: str) -> list[int]:
-    """Return where the characters of `wanted` occur in the name, in this order; empty if they do not."""
+    """Return where the characters of `wanted` occur in the name, in order; empty if one is not found."""
     positions: list[int] = []
     at = -1
     for char in wanted:

@@ -39,7 +39,7 @@ class CommandMenu(Menu):
         self._typed = None
 
     def set_server_prompts(self, prompts: Sequence[SlashCommand]) -> None:
-        """Set the prompts of MCP servers, which are named `SERVER:PROMPT`."""
+        """Set the prompts of MCP servers. The name of each prompt is `SERVER:PROMPT`."""
         self._server_prompts = prompts
         self._typed = None
 
@@ -56,13 +56,13 @@ class CommandMenu(Menu):
 
     @property
     def is_complete(self) -> bool:
-        """True if a command is typed in full and the user has not selected another one."""
+        """True if a command is typed in full and the user has not selected another command."""
         if self.choices.current == 0 and any(command.name == self._typed for command in self._found):
             return True  # the selected one may differ in case only
         return self.selected is not None and self.selected.name == self._typed
 
     def find_command(self, text: str) -> SlashCommand | None:
-        """Return the command if the text is only a slash and its name, without arguments; otherwise None."""
+        """Return the command if the text is only a slash and the command's name; otherwise None."""
         name = text[1:].removesuffix(" ") if text.startswith("/") else ""
         return next((command for command in self.commands if command.name == name), None)
 

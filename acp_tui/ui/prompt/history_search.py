@@ -29,7 +29,7 @@ EXCERPT_CHARS = 300
 
 
 class HistoryInput(InputLine):
-    """The input of the search. The search keys are bound here, to take precedence over its editing keys."""
+    """The input of the search. The search keys are bound here, to take precedence over the editing keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
 

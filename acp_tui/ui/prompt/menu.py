@@ -19,7 +19,7 @@ class Completion(NamedTuple):
 
 
 class Menu(Popup):
-    """A popup that offers completions of the typed text. The menu keys act on it while it is open."""
+    """A popup that offers completions of the typed text. The menu keys act on the popup while it is open."""
 
     @property
     @abstractmethod
@@ -36,7 +36,7 @@ class Menu(Popup):
 
     @abstractmethod
     def dismiss(self) -> None:
-        """Close the menu, and keep it closed until the user starts another word that it can complete."""
+        """Close the menu until the user starts another word that the menu can complete."""
 
     def move(self, step: int) -> None:
         """Select another item, `step` positions away."""

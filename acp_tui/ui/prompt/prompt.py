@@ -79,7 +79,7 @@ class Prompt(AttachingPrompt):
             self.attachments = attachments
 
     class SendNow(Request):
-        """The user wants to send the prompt now, or the first queued one if `text` is empty."""
+        """The user wants to send a prompt now: `text` or, if `text` is empty, the first queued prompt."""
 
         def __init__(self, text: str, attachments: Sequence[Attachment]) -> None:
             super().__init__()
@@ -94,7 +94,7 @@ class Prompt(AttachingPrompt):
             self.line = line
 
     class ServerPrompt(Request):
-        """The user chose a prompt of an MCP server; the receiver calls `load` with its text."""
+        """The user chose a prompt of an MCP server; the receiver calls `load` with the prompt's text."""
 
         def __init__(self, name: str, argument: str) -> None:
             super().__init__()
@@ -105,7 +105,7 @@ class Prompt(AttachingPrompt):
         """The user pressed Enter in an empty prompt: resume the queue if it is paused."""
 
     class EditLastQueued(Request):
-        """The user wants to edit the last queued prompt; the receiver calls `load` with its text."""
+        """The user wants to edit the last queued prompt; the receiver calls `load` with the prompt's text."""
 
     class DraftChanged(Request):
         """The draft changed. Posted at intervals while typing, and immediately when the prompt was sent."""
@@ -184,7 +184,7 @@ class Prompt(AttachingPrompt):
             self.screen.refresh_bindings()
 
     def set_server_prompts(self, prompts: Sequence[SlashCommand]) -> None:
-        """Set the MCP prompts that the menu of commands offers. They are named `SERVER:PROMPT`."""
+        """Set the MCP prompts that the menu of commands offers. The prompts are named `SERVER:PROMPT`."""
         self._menu.set_server_prompts(prompts)
         if self.is_mounted:
             self._editor.update_menus()
@@ -195,7 +195,7 @@ class Prompt(AttachingPrompt):
         self._editor.placeholder = _placeholder(title)
 
     def load(self, text: str) -> None:
-        """Replace the text, for example by a queued prompt or by one that could not be sent."""
+        """Replace the text, for example by a queued prompt or by a prompt that could not be sent."""
         self._recall.reset()
         self._replace_text(text)
 
@@ -262,12 +262,12 @@ class Prompt(AttachingPrompt):
             self.post_message(self.Submitted(*self._take_text()))
 
     def action_send_now(self) -> None:
-        """Send the text now, even during a turn, or run it if it is a shell command."""
+        """Send the text now, even during a turn. If the text is a shell command, run the command."""
         if not self._use_server_prompt() and not self._run_command():
             self.post_message(self.SendNow(*self._take_text()))
 
     def _use_server_prompt(self) -> bool:
-        """Request an MCP server's prompt if the text is the command for one; otherwise return False.
+        """If the text is the command for an MCP server's prompt, request the prompt; otherwise return False.
 
         The command stays in the editor until the prompt replaces it.
         """
@@ -306,7 +306,7 @@ class Prompt(AttachingPrompt):
     # ------------------------------------------------------------------------- history
 
     def add_to_history(self, text: str) -> None:
-        """Add a prompt to the history, after it was sent."""
+        """Add a sent prompt to the history."""
         if self.history is not None:
             self.history.add(text)
 
@@ -348,7 +348,7 @@ class Prompt(AttachingPrompt):
         await self.mount(self._search, before=0)
 
     async def on_history_search_chosen(self, event: HistorySearch.Chosen) -> None:
-        """Replace the text by the chosen prompt; this can be undone."""
+        """Replace the text by the chosen prompt; the user can undo the replacement."""
         event.stop()
         self.load(event.text)
         await self._close_search()
@@ -379,7 +379,7 @@ class Prompt(AttachingPrompt):
         return True
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label for what a key does now; None if its usual label applies."""
+        """Return the footer's label for what a key does now; None if the key's usual label applies."""
         if key_id == "prompt.send_now" and self.send_now_stops:
             return "stop and send"
         if key_id != "prompt.send":

@@ -57,7 +57,7 @@ class _Scroller(VerticalScroll, can_focus=False, inherit_bindings=False):
 class SchemaFormDialog(Dialog[FormAnswer]):
     """A form to fill in and review. Returns the user's answer.
 
-    If a schema cannot be shown as a form, the value is edited as JSON. The user can also choose to do so.
+    If a schema cannot be shown as a form, the value is edited as JSON. The user can also choose JSON.
     """
 
     CSS = """
@@ -92,17 +92,18 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         """Create the dialog.
 
         Args:
-            title: What the form is for, such as `Call read_file`. May come from a server.
+            title: What the form is for, such as `Call read_file`. Can come from a server.
             schema: The JSON schema of the object to make, as it was received.
             palette: The colours of the current theme.
             asked_by: The recipient of the answer, such as `MCP server "files"`.
-            purpose: What the question belongs to, such as a tool call. May come from an agent.
-            position: The number of this question among those that wait, and their count, as in "2 of 3".
-            message: A text above the fields. May come from a server.
+            purpose: What the question belongs to, such as a tool call. Can come from an agent.
+            position: The number of this question among the waiting questions, and how many questions wait,
+                as in "2 of 3".
+            message: A text above the fields. Can come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
-            allow_decline: Whether the recipient distinguishes declining from closing the form. Servers and
-                agents that ask a question do. If true, fields that seem to ask for a secret are marked.
+            allow_decline: Whether the recipient distinguishes declining from closing the form; true for
+                questions of servers and agents. If true, fields that seem to ask for a secret are marked.
             interrupts: Whether the dialog opens without an action of the user. Keys are then ignored until
                 typing pauses.
             clock: Returns the time in seconds.
@@ -161,7 +162,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self._update_problem()
 
     def _fit(self) -> None:
-        """Set the heights: the fields get the rows they need, and scroll if there are not enough."""
+        """Set the heights: the fields get the rows they need, and scroll if there are not enough rows."""
         room = max(3, self.app.size.height - CHROME_ROWS)
         box = self.query_one("#scroll")
         if (json := self._pages.json) is None:
@@ -183,7 +184,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         return [Segment(f"  {asker}{place}", self._palette.dim)]
 
     def show_position(self, position: tuple[int, int]) -> None:
-        """Show which of the waiting questions this is: its number and their count."""
+        """Show the number of this question among the waiting questions, and how many questions wait."""
         self._position = position
         for head in self.query("#head").results(Bar):  # none before the dialog is composed
             head.show(self._head(), self._asker())
@@ -272,7 +273,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     # ------------------------------------------------------------------------- keys
 
     def action_json(self) -> None:
-        """Edit the value as JSON, or go back to the fields if they can show it."""
+        """Edit the value as JSON, or go back to the fields if they can show the value."""
         # Deferred, because a text area cannot be removed while it handles the key.
         self.call_later(self._pages.switch)
 
@@ -290,7 +291,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._typing_guard.restart()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
-        """Disable declining if the answer's recipient does not distinguish it from closing the form."""
+        """Disable declining if the recipient does not distinguish declining from closing the form."""
         return self._allow_decline if action == "decline" else True
 
     def action_move(self, step: int) -> None:

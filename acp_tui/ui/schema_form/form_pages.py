@@ -142,7 +142,7 @@ class FormPages:
         self._switched()
 
     def _drop(self, page: FieldsPage | JsonPage | None) -> None:
-        """Hide a page, and remove it after the next refresh, because Textual may draw it until then."""
+        """Hide a page, and remove it after the next refresh, because Textual can draw the page until then."""
         if page is not None:
             page.display = False
             self._dialog.call_after_refresh(page.remove)

@@ -18,7 +18,7 @@ async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -
     If the focus has moved since the key was pressed, forward the key to the focused widget instead.
 
     Textual runs bindings only after the key has passed the message queues of all parents. Characters typed in
-    the meantime would overtake it. If `inserts_text` is true, characters are left to the widget.
+    the meantime would overtake the key. If `inserts_text` is true, characters are left to the widget.
     """
     if forward_typeahead(widget, event) or (inserts_text and event.is_printable):
         return

@@ -1,4 +1,4 @@
-"""The text fields of the form: an area that grows with its text, one for JSON, and a masked line."""
+"""The text fields of the form: an area that grows with its text, an area for JSON, and a masked line."""
 
 from __future__ import annotations
 

@@ -151,7 +151,7 @@ class BaseScreen(Screen[None]):
         """Forget what the user decided in `may_close`, because the screen is not closed after all."""
 
     def busy_reason(self) -> str | None:
-        """Return why the screen should not be left now, in a sentence; None if it can be left."""
+        """Return, as a sentence, why the screen should not be left now; None if the screen can be left."""
         return None
 
     def shows_session(self, session: str) -> bool:  # noqa: ARG002  # used by subclasses
@@ -159,14 +159,14 @@ class BaseScreen(Screen[None]):
         return False
 
     def answer_question(self) -> None:
-        """Open the dialog of the question that waits for an answer, if there is one."""
+        """If a question waits for an answer, open the question's dialog."""
 
     def show_others_asking(self, count: int) -> None:
         """Show the number of other tabs in which an agent waits for an answer."""
 
     @property
     def open_conversation(self) -> Conversation | None:
-        """The conversation on this screen; None if there is none, or if it has not been created yet."""
+        """The conversation on this screen; None if there is none, or until the conversation is created."""
         return None
 
     @property
@@ -175,10 +175,10 @@ class BaseScreen(Screen[None]):
         return ""
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in the conversation, and mark it. Without a conversation, do nothing."""
+        """Scroll to a text in the conversation, and mark the text. Without a conversation, do nothing."""
 
     def conversation_facts(self) -> ConversationFacts | None:
-        """Return what the overview shows about the conversation on this screen; None if there is none."""
+        """Return what the overview shows about the conversation; None if the screen has no conversation."""
         return None
 
     @property

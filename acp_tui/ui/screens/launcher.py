@@ -52,8 +52,8 @@ MAX_RECENT_SESSIONS = 6
 class Filter(InputLine):
     """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
 
-    The filter itself decides whether a digit is text. The launcher's bindings could not decide this: when a
-    digit is typed right after a letter, they are checked before the letter is in the filter.
+    The filter itself decides whether a digit is text, because the launcher's bindings are checked too early:
+    when a digit is typed right after a letter, the letter is not in the filter yet.
     """
 
     def on_key(self, event: events.Key) -> None:
@@ -70,7 +70,7 @@ class Filter(InputLine):
 
 
 class LauncherScreen(BaseScreen):
-    """Lists agents and sessions. The chosen conversation replaces it, or opens in a new tab."""
+    """Lists agents and sessions. The chosen conversation replaces the launcher, or opens in a new tab."""
 
     is_launcher = True
     BINDINGS: ClassVar = keys.bindings("launcher")
@@ -105,7 +105,7 @@ class LauncherScreen(BaseScreen):
             load_servers: Reads the MCP servers that may be started, and the others; called in a thread.
             over: The screen that the launcher is opened over; the chosen conversation then opens in a new
                 tab. None if the launcher is the base screen.
-            in_worktree: Whether new conversations get a git worktree, until the user changes that.
+            in_worktree: Whether new conversations get a git worktree, until the user changes the choice.
         """
         super().__init__(palette)
         self._load = load
@@ -286,15 +286,15 @@ class LauncherScreen(BaseScreen):
         self.refresh_bindings()
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of a key if it depends on the state; None for the usual label."""
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         if key_id == "launcher.worktree" and self._in_worktree:
             return "in the folder"
         return "back" if key_id == "launcher.close" and self._over else None
 
     def action_close(self) -> None:
-        """Clear the filter. If it is empty, go back to the screen below the launcher.
+        """Clear the filter. If the filter is empty already, go back to the screen below the launcher.
 
-        If there is no screen below, close the tab, or quit if it is the only tab.
+        If there is no screen below, close the tab, or quit if there is no other tab.
         """
         filtering = self.query_one(Filter)
         if filtering.value:
@@ -354,7 +354,7 @@ def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Sp
 
 
 def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
-    """Draw the reason why the agent cannot start, and the command that installs it.
+    """Draw the reason why the agent cannot start, and the command that installs the agent.
 
     The copy key of the view copies only the command.
     """

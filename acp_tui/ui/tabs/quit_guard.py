@@ -18,7 +18,7 @@ QUIT_CONFIRM_SECONDS = 3.0
 
 
 class QuitGuard:
-    """Ends the app when the user requests it, unless that has to be confirmed first."""
+    """Ends the app at the user's request. If necessary, the user has to confirm the request first."""
 
     def __init__(self, app: App[Any], tabs: Tabs) -> None:
         self._app = app
@@ -53,7 +53,7 @@ class QuitGuard:
     async def _ask_and_quit(self) -> None:
         """Ask the user the questions that must be answered before the tabs are closed, then quit.
 
-        Do not quit if the user cancels one of them.
+        Do not quit if the user cancels a question.
         """
         for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
             if not await self._tabs.may_close(tab):

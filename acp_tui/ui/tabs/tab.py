@@ -15,7 +15,7 @@ Mark = Literal["", "starting", "working", "asking", "done", "dead"]
 
 
 class Tab:
-    """A screen in its own Textual mode, and the changes since the user last looked at it."""
+    """A screen in its own Textual mode, and the changes since the user last looked at the screen."""
 
     def __init__(self, mode: str, screen: BaseScreen) -> None:
         self.mode = mode

@@ -27,7 +27,7 @@ ANNOUNCEMENT_SECONDS = 8.0
 
 
 class Tabs:
-    """Owns the base screens of the app. Each is in a Textual mode of its own, with its dialogs above it.
+    """Owns the app's base screens. Each base screen, with the dialogs above it, has a separate Textual mode.
 
     Open, replace and close tabs in a worker: Textual cannot remove a mode from within a message handler.
     """
@@ -65,7 +65,7 @@ class Tabs:
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def of_screen(self, screen: object) -> Tab | None:
-        """Return the tab whose base screen this is; None if there is no such tab."""
+        """Return the tab whose base screen is `screen`; None if there is no such tab."""
         return next((tab for tab in self._tabs if tab.screen is screen), None)
 
     def working(self) -> list[Tab]:
@@ -80,7 +80,7 @@ class Tabs:
     # ------------------------------------------------------------------------- opening
 
     def add_first(self, screen: BaseScreen) -> None:
-        """Add the tab of the app's first screen, which is in the default mode."""
+        """Add the tab of the app's first screen. That screen is in the default mode."""
         self._tabs.append(Tab(self._app.DEFAULT_MODE, screen))
 
     def add_restored(self, before: Sequence[BaseScreen], after: Sequence[BaseScreen]) -> None:
@@ -102,7 +102,7 @@ class Tabs:
             await self._switch_to(tab)
 
     async def replace(self, before: BaseScreen, screen: BaseScreen) -> None:
-        """Replace `before` with `screen` in its tab. `before` is closed with its dialogs and all it owns."""
+        """Show `screen` in the tab of `before`. `before` is closed with its dialogs and all it owns."""
         async with self._changing:
             tab = self.of_screen(before)
             if tab is None:
@@ -137,7 +137,7 @@ class Tabs:
             self.show(tab)
 
     def show_index(self, index: int) -> None:
-        """Show the tab at an index. Does nothing if there is none."""
+        """Show the tab at an index. Does nothing if there is no such tab."""
         if 0 <= index < len(self._tabs):
             self.show(self._tabs[index])
 
@@ -149,7 +149,7 @@ class Tabs:
     def show_session(self, session: str, place: TextPlace | None) -> bool:
         """Show the tab of a recorded session. Return False if no tab has the session.
 
-        If `place` is given, also scroll to this text and mark it.
+        If `place` is given, the text there is also scrolled into view and marked.
         """
         tab = next((tab for tab in self._tabs if tab.screen.shows_session(session)), None)
         if tab is not None:
@@ -169,7 +169,7 @@ class Tabs:
     def show_waiting(self) -> bool:
         """Show the tab that has waited longest for an answer; if none waits, one whose turn has ended unseen.
 
-        If the tab has a question, opens the dialog with it. Returns False if there is no such tab.
+        If the tab has a question, opens the dialog with the question. Returns False if no tab was shown.
         """
         tab = self._next_waiting()
         if tab is not None:
@@ -190,14 +190,14 @@ class Tabs:
         return [tab for tab in self._tabs if tab.asked_at is not None]
 
     def rename_session(self, session: str, name: str) -> bool:
-        """Rename the recorded session with this id if a tab has it. Return False if none does."""
+        """Rename the recorded session with this id if a tab has the session; otherwise return False."""
         screens = [tab.screen for tab in self._tabs if tab.screen.shows_session(session)]
         for screen in screens:
             screen.rename(name)
         return bool(screens)
 
     def rename_current(self) -> None:
-        """Let the user name the conversation in the current tab, if it can be renamed."""
+        """Let the user name the conversation in the current tab, if the conversation can be renamed."""
         from acp_tui.ui.tabs.rename_dialog import RenameDialog
 
         tab = self.current
@@ -245,7 +245,7 @@ class Tabs:
         ]
 
     def update_strip(self) -> None:
-        """Show the tabs at the top of the current screen, if there is more than one."""
+        """Show the tabs at the top of the current screen, if there is more than one tab."""
         current = self.current
         if current is None or not current.screen.is_attached:
             return
@@ -319,7 +319,7 @@ class Tabs:
                 await self._replace(tab, self._make_launcher())
 
     def _retire(self, screen: BaseScreen, mode: str) -> None:
-        """In the background, shut down what a screen owns, then remove its mode. Agents may end slowly."""
+        """In the background, shut down what a screen owns, then remove its mode. Agents can end slowly."""
         leaving = asyncio.create_task(self._leave(screen, close_session=True))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)

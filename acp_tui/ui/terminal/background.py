@@ -1,4 +1,4 @@
-"""Finds out whether the terminal's background is dark or light, at the start and when it changes.
+"""Finds out whether the terminal's background is dark or light, at the start and when the background changes.
 
 OSC 11 asks for the colour; most terminals answer. Mode 2031 makes newer terminals report a switch between
 dark and light: https://contour-terminal.org/vt-extensions/color-palette-update-notifications/
@@ -38,7 +38,7 @@ class BackgroundReply(Message):
 
 
 class BackgroundWatcher:
-    """Asks the terminal for its background, and remembers whether it is dark."""
+    """Asks the terminal for its background, and remembers whether the background is dark."""
 
     def __init__(self, modes: TerminalModes, send: Callable[[str], None], environ: Mapping[str, str]) -> None:
         self.dark = background_hint(environ) is not False
@@ -78,7 +78,7 @@ class BackgroundWatcher:
 
 
 def is_dark(colour: str) -> bool | None:
-    """Return whether a colour such as `rgb:ffff/ffff/ffff` is dark; None if it is not a colour."""
+    """Return whether a colour such as `rgb:ffff/ffff/ffff` is dark; None if `colour` has another form."""
     if (match := _COLOUR.fullmatch(colour)) is None:
         return None
     shares = (int(part, 16) / (16 ** len(part) - 1) for part in match.groups())
@@ -89,7 +89,7 @@ def is_dark(colour: str) -> bool | None:
 def background_hint(environ: Mapping[str, str]) -> bool | None:
     """Return whether the background is dark according to the variable COLORFGBG.
 
-    Some terminals set it. Returns None if it is missing or not valid.
+    Some terminals set this variable. Returns None if the variable is missing or not valid.
     """
     number = environ.get("COLORFGBG", "").rpartition(";")[2]
     return int(number) in (*range(7), 8) if re.fullmatch("[0-9]|1[0-5]", number) else None

@@ -49,7 +49,7 @@ BLOCKED_SECONDS = 1.0
 
 
 class DrivenApp(Protocol):
-    """The part of the app that the driver uses."""
+    """The interface of the app for the driver."""
 
     terminal_modes: TerminalModes
 
@@ -70,7 +70,7 @@ class TerminalWriter:
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
-        """Buffer a text until `flush` is called, so that the pieces of a frame are written at once."""
+        """Buffer a text until `flush` is called, so that all pieces of a frame are written together."""
         self._pieces.append(text)
 
     def flush(self) -> None:
@@ -250,7 +250,8 @@ def _screen_file() -> TextIO:
 def _nonblocking(descriptor: int) -> int:
     """Open the terminal a second time, in non-blocking mode, and return the new file descriptor.
 
-    If that fails, return `descriptor`. Its own mode is not changed, because that would affect other programs.
+    If the terminal cannot be opened, return `descriptor`. The mode of `descriptor` is not changed, because a
+    change would affect other programs.
     """
     try:
         name = os.ttyname(descriptor)

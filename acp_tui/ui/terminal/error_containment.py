@@ -1,8 +1,8 @@
 """Keeps an unexpected error in a handler, timer, worker or renderer from ending the app.
 
-Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides that
-method: it reports the error and continues if possible. That is not enough for errors in two methods of
-Textual, which `install` therefore replaces:
+Textual 8.2.8 passes every such error to `App._handle_exception` and ends. `ResilientApp` overrides this
+method in order to report the error and continue if possible. The override is not enough for errors in two
+other methods of Textual. `install` therefore replaces these two methods:
 
 - `MessagePump._dispatch_message`: an error would end the message loop, and the widget would handle no more
   messages. The replacement reports the error inside the loop.
@@ -63,7 +63,7 @@ def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: s
 
     Args:
         error: The error.
-        counts: The number of errors so far, by their origin. This function updates it.
+        counts: The number of errors so far, by their origin; updated by this function.
         doing: Says when the error happened, in words that follow "Unexpected error".
     """
     key = _origin(error)
@@ -75,7 +75,7 @@ def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: s
 
 
 def _origin(error: BaseException) -> tuple[str, int, str]:
-    """Return the file and line where an error was raised, and its type."""
+    """Return the file and the line where an error was raised, and the error's type."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -115,7 +115,7 @@ class ErrorLimit:
 
 @contextmanager
 def contain_errors(app: App[Any]) -> Iterator[None]:
-    """Report an error that is raised in the block instead of propagating it."""
+    """Report an error of the block, instead of propagating the error."""
     try:
         yield
     except Exception as error:

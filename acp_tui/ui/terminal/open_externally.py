@@ -22,7 +22,7 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Save an embedded file as a private file and open it.
+    """Save an embedded file as a private file. Open the saved file if it cannot contain code.
 
     Return a sentence that tells the user what was done or what failed.
     """

@@ -1,9 +1,9 @@
 """Removes control characters from everything that is drawn, wherever the text comes from.
 
 Textual 8.2.8 writes the text of widgets unchanged, escape sequences included. Every widget is drawn as
-`Strip`s, and `Strip.render` turns them into output. This module replaces that method: it checks texts and
-links before Textual adds its own escape sequences. The result is cached with the strip, so that unchanged
-lines are checked only once.
+`Strip`s, and `Strip.render` turns the strips into output. This module replaces `Strip.render`, in order to
+check texts and links before Textual adds its own escape sequences. The result is cached with the strip, so
+that unchanged lines are checked only once.
 
 Escape sequences that are not part of a frame (titles, notifications, the clipboard) are made by
 `passthrough.osc`, which replaces control characters itself.

@@ -1,4 +1,4 @@
-"""The base class of the app, which survives unexpected errors and shuts down cleanly.
+"""The app's base class, which survives unexpected errors and shuts down cleanly.
 
 This module uses private parts of `textual.app.App`, which ends at the first unhandled error.
 """
@@ -84,7 +84,7 @@ class ResilientApp(App[int]):
         self.call_later(self.notify, sentence, severity="error", timeout=10, markup=False)
 
     async def close_broken(self, screen: Screen[Any]) -> None:
-        """Close a dialog that cannot be drawn. Its caller gets None, as if the user had closed it."""
+        """Close a dialog that cannot be drawn. Its caller gets None, as if the user had closed the dialog."""
         while screen in self.screen_stack and self.screen is not screen:
             await self.pop_screen()
         if screen in self.screen_stack:

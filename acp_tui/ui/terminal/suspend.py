@@ -64,7 +64,7 @@ def _restore_settings(settings: list[Any] | None) -> None:
 async def run_program(
     command: list[str], environment: Mapping[str, str] | None = None, *, cwd: str | None = None
 ) -> int:
-    """Run a program on the terminal, which the caller must have released, and return its exit code.
+    """Run a program on the terminal, which the caller must have released, and return the exit code.
 
     Ctrl+C and Ctrl+\\ only affect the program: they do not end acp-tui.
     """
@@ -103,7 +103,7 @@ async def end_programs() -> None:
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
     """Send a signal to a process.
 
-    Asyncio's own method is not used: it may reap the process, so that `wait` gets no exit code.
+    Asyncio's own method is not used: it can reap the process, so that `wait` gets no exit code.
     """
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)

@@ -1,7 +1,7 @@
-"""Shows progress in the terminal's tab or in the task bar (OSC 9;4), where the terminal supports it.
+"""Shows progress in the tab or in the task bar of terminals that support OSC 9;4.
 
-The sequence was introduced by ConEmu. Some terminals show OSC 9 as a notification instead. So it is only
-sent to terminals that are known to support progress. The list of them follows Cargo's:
+The sequence was introduced by ConEmu. Some terminals show OSC 9 as a notification instead. Unless
+`terminal_progress` is on, the sequence is therefore only sent to terminals in a list that follows Cargo's:
 https://github.com/rust-lang/cargo/blob/master/src/cargo/core/shell.rs
 """
 
@@ -61,7 +61,7 @@ class TabProgress:
         self._update()
 
     def show(self, owner: object, activity: Activity | None, share: float | None = None) -> None:
-        """Show what the conversation `owner` is doing; if `activity` is None, show nothing for it.
+        """Show what the conversation `owner` is doing; nothing if `activity` is None.
 
         `share` is the completed part of the conversation's plan, from 0 to 1.
         """

@@ -22,7 +22,7 @@ class WindowTitle:
         self._owner: object | None = None
 
     def show(self, owner: object, title: str) -> None:
-        """Show a title on behalf of `owner`. It replaces the current title, whoever that belongs to."""
+        """Show a title on behalf of `owner`. It replaces the current title, even that of another owner."""
         if title != self._title:
             self._send(f"{'' if self._title else SAVE_TITLE}{osc('2', title)}")
         self._owner, self._title = owner, title

@@ -36,7 +36,7 @@ class Highlighter:
         self._stack: list[str] | None = None
 
     def lines(self, code: str) -> list[Spans]:
-        """Highlight the next part of the code, and return its lines in styles without backgrounds."""
+        """Highlight the next part of the code. Return that part's lines, in styles without backgrounds."""
         plain = code.removesuffix("\n").split("\n")
         if self._lexer is None or any(len(line) > MAX_LINE_CHARS for line in plain):
             return [[Segment(line, NO_STYLE)] for line in plain]
@@ -84,7 +84,7 @@ def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
 
 @lru_cache(maxsize=256)
 def language_of(path: str) -> str:
-    """Return the language of a file according to its name; "" if the language is unknown.
+    """Return the language of a file according to the file's name; "" if the language is unknown.
 
     Pygments' own function is not used: it first compiles a thousand patterns, which takes noticeable time.
     """

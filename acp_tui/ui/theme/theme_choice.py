@@ -1,4 +1,4 @@
-"""The user's choice of a theme: a theme's name, or `auto` for one that fits the terminal's background."""
+"""The user's choice of a theme: a theme's name, or `auto` for a theme that fits the terminal's background."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ThemeChoice:
         return load_theme(name, None if key is None else lambda: f"{self._origin(key)}: {key}")
 
     def _for_background(self, *, dark: bool) -> tuple[str, str | None]:
-        """Return the theme that `auto` uses, and the key of the setting that names it.
+        """Return the theme that `auto` uses, and the key of the setting that names the theme.
 
         The key is None if no setting names a theme for this background.
         """

@@ -1,4 +1,4 @@
-"""A line that stays in place on the screen when the heights of entries above it change."""
+"""A line that stays in place on the screen when the heights of entries above the line change."""
 
 from __future__ import annotations
 

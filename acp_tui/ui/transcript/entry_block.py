@@ -32,7 +32,7 @@ class EntryBlock:
 
 
 def gap_between(before: Entry | None, entry: Entry) -> int:
-    """Return the number of blank lines between two entries. Folding does not change it."""
+    """Return the number of blank lines between two entries. Folding does not change this number."""
     if before is None:
         return 1
     above, below = kind_of(before).spacing, kind_of(entry).spacing

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HeadlineTicker:
-    """Redraws the first lines of running entries every second, as long as any of them is visible."""
+    """Redraws the first lines of running entries every second, as long as any of these lines is visible."""
 
     def __init__(self, view: ScrollView, layout: EntryLayout) -> None:
         self._view = view
@@ -27,7 +27,7 @@ class HeadlineTicker:
         return self._timer is not None
 
     def update(self) -> None:
-        """Start the timer if a running entry is visible, else stop it.
+        """Start the timer if the first line of a running entry is visible; otherwise stop the timer.
 
         Must be called whenever the visible lines have changed.
         """

@@ -94,7 +94,7 @@ class Transcript(TranscriptView):
     def move_cursor(self, step: int, landmark: str | None = None) -> bool:
         """Move to the next (1) or previous (-1) entry. Return False if there is none.
 
-        `landmark` limits this to entries of one kind: "prompt", "tool" or "error".
+        `landmark` limits the move to entries of one kind: "prompt", "tool" or "error".
         """
         indexes = range(len(self.entry_layout))
         start = self._start_index(step)
@@ -129,7 +129,7 @@ class Transcript(TranscriptView):
             self.app.bell()
 
     def jump_to_prompt(self, step: int) -> bool:
-        """Show the next (1) or previous (-1) prompt at the top, with the cursor on it.
+        """Move the cursor to the next (1) or previous (-1) prompt, and show the prompt at the top.
 
         After the last prompt, step 1 leads to the end of the transcript. Ring the bell if there is nowhere to
         go. Return False if the view is at the end afterwards, else True.

@@ -94,7 +94,7 @@ class KeyBar(Widget):
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
     def _layout_items(self) -> list[tuple[int, _Item]]:
-        """Return the items that fit, as pairs of the column where an item begins and the item."""
+        """Return the items that fit, as pairs: the column where the item begins, and the item."""
         placed = []
         at = 0
         for item in self._items:

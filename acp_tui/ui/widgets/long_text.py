@@ -1,4 +1,4 @@
-"""A `Body` for text of any length, which renders visible lines only."""
+"""A `Body` that renders only the visible lines of a text of any length."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class LongText:
         return self._text
 
     def update(self) -> bool:
-        """Return False: this body cannot be updated, so the caller must make a new one."""
+        """Return False: this body cannot be updated, so the caller must make a new body."""
         return False

@@ -1,4 +1,4 @@
-"""A `Body` for a text file: numbered lines with syntax colours, drawn when they come into view."""
+"""A `Body` for a text file: numbered lines with syntax colours. A line is drawn when it comes into view."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GUTTER = 3
 
 
 class NumberedText:
-    """A text whose lines are wrapped at the width, even inside words. It may contain any character."""
+    """A text whose lines are wrapped at the width, even inside words. The text can contain any character."""
 
     def __init__(
         self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None
@@ -46,11 +46,11 @@ class NumberedText:
         return self._heights.total
 
     def row_of(self, line: int) -> int:
-        """Return the row in which a line begins. A number past the end stands for the last line."""
+        """Return the row in which a line begins. A `line` past the end stands for the last line."""
         return self._heights.top(max(0, min(line, len(self._source)) - 1))
 
     def line(self, number: int) -> Strip:
-        """Draw one row. A row is a whole line, or a part of a line that had to be wrapped."""
+        """Draw one row: a whole line, or a part of a wrapped line."""
         index, part = self._heights.at(number)
         if index != self._last_wrapped[0]:
             spans = self._colours.spans(index + 1, self._source[index])

@@ -6,7 +6,7 @@ import stat
 
 
 class FileModes:
-    """Remembers the permission bits of files, so that deleted files can be restored with them."""
+    """Remembers the permission bits of files, so that deleted files can be restored with the same bits."""
 
     def __init__(self) -> None:
         self._usual: dict[bool, int] = {}  # the first mode found, for executable and other files

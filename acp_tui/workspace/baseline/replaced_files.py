@@ -41,7 +41,7 @@ def put_back(files: Sequence[ReplacedFile], max_size: int) -> list[Path]:
     Raises `UserError`, before anything is restored, if a file has changed since the rewind. Files larger than
     `max_size` bytes count as changed.
 
-    Also raises `UserError` if a file cannot be restored. Other files may already be restored then.
+    Also raises `UserError` if a file cannot be restored. By then, other files may have been restored.
     """
     replaced = [file for file in files if not _is_put_back(file, max_size)]
     # New files are removed first: folders may have been in their place.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def restore(path: Path, data: bytes, mode: int) -> None:
     """Create or replace a file with the content `data`, or a link to `data` if `mode` is that of a link.
 
-    Create missing folders. Remove a folder at the path; raise `UnwritableError` if it contains files.
+    Create missing folders. Remove a folder at the path; raise `UnwritableError` if the folder contains files.
     """
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
@@ -76,7 +76,7 @@ def replace_if_unchanged(
 
 
 def _remove_empty_folder(directory: int, name: str) -> None:
-    """Remove a folder that contains nothing but empty folders. Raises `UnwritableError` if it has files."""
+    """Remove a folder without files, and its subfolders. Raises `UnwritableError` if there are files."""
     if any(_has_files(folder) for folder in os.fwalk(name, dir_fd=directory)):
         raise UnwritableError("it is now a folder that contains files; revert those files first")
     try:

@@ -1,4 +1,4 @@
-"""Files in a work tree that git does not list.
+"""Files that git does not list in a work tree.
 
 `git ls-files` skips unreadable folders, pipes, sockets, devices and every `.git`, and still succeeds. Skipped
 files must not count as new when git lists them later: reverting a new file deletes it.
@@ -22,7 +22,7 @@ WHOLE_FOLDER = b""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
-    """Return the names of the files below `folder` that are not in `listed`. Blocks.
+    """Return the names of all files below `folder`, without the names in `listed`. Blocks.
 
     All names are relative to `top`; names of folders end with a slash. Listed folders and git directories are
     skipped. If a folder cannot be read, its own name is in the result.
@@ -70,8 +70,9 @@ def find_control_files(
 ) -> ControlFilesFound:
     """Find the `.gitattributes` files of a work tree, and special files that git would read. Blocks.
 
-    Searches `folder`, everything below it, and the folders between it and `top`. `skipped_names` are names of
-    folders to skip; `skipped_paths` are paths of folders, relative to `top` and with a slash at the end.
+    Searches `folder`, everything below `folder`, and the parents of `folder` up to and including `top`.
+    `skipped_names` are names of folders to skip; `skipped_paths` are paths of folders to skip, relative to
+    `top` and with a slash at the end.
     """
     parents = [folder[:end] for end in range(len(folder)) if end == 0 or folder[end - 1 : end] == b"/"]
     special = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}

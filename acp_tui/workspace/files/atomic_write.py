@@ -32,7 +32,7 @@ def write_atomically(target: WriteTarget, data: bytes) -> None:
 def replace_file(
     directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
 ) -> None:
-    """Create a file, replacing any file or link that has its name.
+    """Create a file, replacing any file or link of the same name.
 
     Args:
         directory: Descriptor of the open directory.
@@ -55,7 +55,7 @@ def replace_file(
 
 
 def replace_with_link(directory: int, name: str, target: bytes) -> None:
-    """Create a symbolic link, replacing any file or link that has its name."""
+    """Create a symbolic link, replacing any file or link of the same name."""
     temporary = _temporary_name()
     os.symlink(target, temporary, dir_fd=directory)
     try:
@@ -71,10 +71,10 @@ def _temporary_name() -> str:
 
 @contextmanager
 def _temporary_file(directory: int, mode: int) -> Iterator[tuple[int, Callable[[], str]]]:
-    """Create a file and yield its descriptor and a function that returns its temporary name.
+    """Create a file; yield its descriptor, and a function that returns the file's temporary name.
 
-    Where the file system supports it, the file has no name until that function is called, so that a crash
-    leaves nothing behind.
+    If the file system supports unnamed files, the file has no name until that function is called, so that a
+    crash leaves nothing behind.
     """
     name = _temporary_name()
     flags = os.O_WRONLY | os.O_CLOEXEC

@@ -1,6 +1,6 @@
 """File descriptors that close themselves, and the real path of an open file.
 
-A path may lead to another file a moment later, because a link or a directory was replaced. So each path is
+A path can lead to another file a moment later, because a link or a directory was replaced. So each path is
 opened only once, and both the permission check and the access that follows use the open descriptor.
 """
 
@@ -33,7 +33,7 @@ class Descriptor:
 
     @contextmanager
     def borrow(self) -> Iterator[int]:
-        """Yield a duplicate of the descriptor, which stays valid even if another thread calls `close`."""
+        """Yield a duplicate of the descriptor. The duplicate stays valid if another thread calls `close`."""
         with self._lock:
             if not self._finalizer.alive:
                 raise ValueError("the file has been closed")
@@ -56,7 +56,7 @@ class Descriptor:
 
 
 def real_path(descriptor: int) -> Path:
-    """Return the path of an open file or directory, without links, as the kernel reports it."""
+    """Return the path, without links, that the kernel reports for an open file or directory."""
     if sys.platform == "darwin":
         return Path(os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0")))
     try:

@@ -1,7 +1,8 @@
 """Reading and writing files for the agent, in two steps: open, then read or write.
 
-The first step opens the file (or the directory it will be written to) and reports its real path, so that the
-caller can ask the user. The second step uses what was opened: replacing a link in between has no effect.
+The first step opens the file (or the directory of a file to be written) and reports the file's real path, so
+that the caller can ask the user. The second step uses what was opened: replacing a link between the steps has
+no effect.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class FileAccess:
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
 
     def _sensitive(self, asked: str, real: Path) -> str | None:
-        """Check the path that the agent sent and its real path. Return why one is sensitive, or None."""
+        """Check the agent's path `asked` and the real path. Return why one path is sensitive, or None."""
         return self.sensitive(real) or self.sensitive(asked)
 
 
@@ -111,7 +112,7 @@ class ReadHandle:
         """Return the text, or `limit` lines from the 1-based `line` on. Blocks: call it in a thread.
 
         Line ends are kept. If `line` is past the end, the result is empty. A `line` below 1 stands for the
-        first line, and a negative `limit` for no limit, because some agents send such values.
+        first line, and a negative `limit` means no limit, because some agents send such values.
         """
         try:
             with self._file.borrow() as number:
@@ -178,7 +179,7 @@ class WriteHandle:
         self._lock = lock
 
     def old_text(self) -> str | None:
-        """Return the file's current text, for a diff; None if it is not an existing text file. Blocks."""
+        """Return the file's current text, for a diff; None if the file is missing or not text. Blocks."""
         try:
             with self._target.open_file() as file, file.borrow() as number:
                 _require_regular(os.fstat(number), self.path)

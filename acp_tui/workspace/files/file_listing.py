@@ -1,6 +1,6 @@
 """Lists the files of the workspace for file search, without those that git ignores.
 
-Listing a large folder is slow, so it runs in a thread. Partial results are available while it runs.
+Listing a large folder is slow, so the listing runs in a thread. Partial results are available meanwhile.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NOT_ENTERED = frozenset(name for name in GENERATED_FOLDERS if "*" not in name) 
 class ListedFiles:
     """Paths of files and folders: relative to the working directory, or absolute if below another root.
 
-    The lists `bases`, `lower` and `paths` grow while the listing runs; an item is added to `paths` last.
+    While the listing runs, items are added to the lists `bases` and `lower` first, and then to `paths`.
     Existing items never move, so a reader can safely use the first `len(paths)` items of each list.
     """
 
@@ -81,7 +81,7 @@ class ListedFiles:
 
 
 class FileListing:
-    """The files below `folders`, listed when they are needed.
+    """The listing of the files below `folders`, made when it is needed.
 
     The first of `folders` must be the working directory.
     """
@@ -101,9 +101,9 @@ class FileListing:
         self._run: _ListingRun | None = None
 
     def current(self) -> ListedFiles:
-        """Return the last complete listing. Until the first is complete, return the files found so far.
+        """Return the latest complete listing. Until the first listing ends, return the files found so far.
 
-        If the last listing is too old or there is none, a new one is started in the background.
+        If the latest listing is too old, or if there is no listing, a new listing starts in the background.
         """
         if self._run is not None and not self._run.running:
             self._found, self._ended, self._run = self._run.found, self._run.ended, None
@@ -215,7 +215,7 @@ class _ListingRun:
     def _tracked(git: PrivateGit, tree: GitWorkTree, repository: Repository) -> Iterator[str]:
         """Yield the tracked files, which are read from a copy of the index.
 
-        Yield nothing if reading it needs the repository's configuration.
+        Yield nothing if reading the index needs the repository's configuration.
         """
         try:
             if (index := repository.git_dir / "index").is_file():

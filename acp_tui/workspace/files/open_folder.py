@@ -37,7 +37,7 @@ class OpenFolder:
 
     @contextmanager
     def working_directory(self) -> Iterator[str]:
-        """Yield a path of this folder that is valid within the block, also in a child process.
+        """Yield a path that leads to this folder and is valid within the block, also in a child process.
 
         macOS has no such path; there, the real path is yielded. Raises `Refusal` if the real path no longer
         leads to this folder.
@@ -65,7 +65,7 @@ class OpenFolder:
 
 
 def open_folder(path: str) -> OpenFolder:
-    """Open a folder by its absolute path. Blocks: call it in a thread."""
+    """Open a folder by its absolute path. Blocks: call `open_folder` in a thread."""
     if not path.startswith("/"):
         raise Refusal(INVALID_PARAMS, f"cwd must be an absolute path, not {path!r}", {"path": path})
     require_absolute(path)

@@ -36,7 +36,7 @@ def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
 
 
 def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
-    """Return the error for a file that cannot be written. Its message says that nothing was changed."""
+    """Return the error for a file that cannot be written. The error says that nothing was changed."""
     return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
 
 

@@ -1,6 +1,6 @@
 """Reads a range of lines from an open text file, without reading the rest into memory.
 
-Only `\\n` ends a line, because agents and their tools count lines that way. A `\\r` before it is kept.
+Only `\\n` ends a line, because agents and their tools count lines by `\\n`. A `\\r` before `\\n` is kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Finds where a file will be written, and keeps its directory open until it is written.
+"""Finds where a file will be written, and keeps its directory open until the file is written.
 
 Links are resolved here rather than by the kernel, because the file and some directories in its path may not
-exist yet: the last name may be a link to a missing file. The innermost existing directory is kept open.
+exist yet: the last name can be a link to a missing file. The innermost existing directory is kept open.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class UnwritableError(Exception):
 
 @dataclass(slots=True)
 class WriteTarget:
-    """A file to be written: an open directory, and the path of the file relative to it."""
+    """A file to be written: an open directory, and the file's path relative to this directory."""
 
     directory: Descriptor  # the innermost directory that exists
     directory_path: Path  # its real path when it was found
@@ -56,8 +56,8 @@ class WriteTarget:
     def open_directory(self) -> Iterator[int]:
         """Yield the descriptor of the file's directory. Create missing directories.
 
-        Raises `UnwritableError` if the directory has been moved: the descriptor still leads to it, but the
-        user has allowed writing to the old path only.
+        Raises `UnwritableError` if the directory has been moved: the descriptor still leads to the moved
+        directory, but the user has allowed writing to the old path only.
         """
         with self.directory.borrow() as number:
             if real_path(number) != self.directory_path:

@@ -1,1 +1,1 @@
-"""Private git directories, and access to the user's repository that does not run any code from it."""
+"""Private git directories, and access to the user's repository without running code from the repository."""

@@ -1,8 +1,9 @@
-"""Unchanged tracked files of the user's repository, whose contents need not be copied into the snapshot.
+"""Unchanged tracked files, whose contents need not be copied into the snapshot.
 
-The user's index names the content of each tracked file, and the objects of the user's repository contain it.
-These objects are hard-linked into acp-tui's private repository, where the user's `git gc` cannot delete them.
-No git command runs in the user's repository: its index is copied, and its settings are only read.
+The user's index names the contents of the tracked files, and the objects of the user's repository hold the
+contents. These objects are hard-linked into acp-tui's private repository, where the user's `git gc` cannot
+delete them. No git command runs in the user's repository: the index is copied, and the settings are only
+read.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def _converted(
     names: Sequence[bytes],
     attributes: Iterable[bytes],
 ) -> set[bytes]:
-    """Return the names of the files that a filter or an encoding may convert."""
+    """Return the names of the files that a filter or an encoding can convert."""
     global_files = _global_attribute_files(git, repository)
     own = repository.common_dir / "info" / "attributes"
     in_tree = [tree.top / os.fsdecode(name) for name in attributes]
@@ -235,7 +236,7 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a regular file; b"" if there is no such file, None if it is too large."""
+    """Return the content of a regular file; b"" if there is no such file, None if the file is too large."""
     try:
         if not path.is_file():
             return b""

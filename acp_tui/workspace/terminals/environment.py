@@ -21,6 +21,6 @@ _EXCLUDED = {
 
 
 def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
-    """Return acp-tui's environment, adapted for its terminals, with the `requested` variables added."""
+    """Return acp-tui's environment, adapted for acp-tui's terminals, with the `requested` variables added."""
     inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
     return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}

@@ -1,4 +1,4 @@
-"""Runs a program in its own pseudoterminal: starts it, reads its output, and ends its process group."""
+"""Starts a program in a new pseudoterminal, reads the program's output, and ends its process group."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class PtyProcess:
     """A running program with its own session, process group and terminal.
 
     `on_data` is called with the output. `on_exit` is called with the exit status, after all output of the
-    program. Output of its child processes may still follow, until `dispose` is called.
+    program. Until `dispose` is called, output of child processes can still follow.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class PtyProcess:
         """Handle a terminal that no process has open any more.
 
         If the program is still running, keep the terminal. The program may have redirected its output, and
-        may open the terminal again. It would get SIGHUP if acp-tui closed its own side.
+        can open the terminal again. If acp-tui closed its side of the terminal, the program would get SIGHUP.
         """
         if self._process.returncode is not None:
             self.dispose()
@@ -204,7 +204,7 @@ class PtyProcess:
 
 
 def _unusual_variables(env: Mapping[str, str]) -> list[str]:
-    """Return an `env` command, as words, that sets those variables that a shell does not pass on.
+    """Return the words of an `env` command that sets those variables that a shell does not pass on.
 
     A shell drops variables whose names are not valid in the shell, such as exported functions of bash. If
     there are no such variables, the list is empty.

@@ -1,4 +1,4 @@
-"""One row of a terminal's screen: characters in columns, including wide and combining ones."""
+"""One row of a terminal's screen: characters, including wide and combining ones, in columns."""
 
 from __future__ import annotations
 
@@ -46,7 +46,10 @@ def column_width(character: str) -> int:
 
 
 class Row:
-    """A row of cells. If text was only appended, the row is stored as pieces of one style, to save memory."""
+    """A row of cells.
+
+    If text was only appended, the row is stored as pieces, each of one style, to save memory.
+    """
 
     __slots__ = ("_cells", "_parts", "width", "wrapped")
 

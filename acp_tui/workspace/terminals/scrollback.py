@@ -32,7 +32,7 @@ class _Page:
         self.newlines = 0
 
     def compact(self) -> None:
-        """Join neighbouring parts of equal style: a part per line takes far more memory than its text."""
+        """Join neighbouring parts of equal style: a part per line takes far more memory than the text."""
         self.parts = [
             ("".join(text for text, _ in parts), style)
             for style, parts in groupby(self.parts, key=itemgetter(1))

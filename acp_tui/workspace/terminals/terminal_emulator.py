@@ -53,7 +53,7 @@ class TerminalEmulator:
     """The output of one terminal as it would look on a screen.
 
     Of the lines that have scrolled off, the first `head` and the last `tail` characters are kept. With
-    `styles=False` colours are ignored, which is cheaper if only the text is needed.
+    `styles=False`, colours are ignored, to save time if only the text is needed.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class TerminalEmulator:
     def _parts(self, text: str) -> list[Part]:
         """Split text at SGR sequences into pieces of one style each.
 
-        The last piece may be empty: it then only sets the style of the text that follows.
+        The last piece can be empty: it then only sets the style of the text that follows.
         """
         style = self._screen.style
         if "\x1b" not in text:
@@ -139,7 +139,7 @@ class TerminalEmulator:
             self._screen.index()
 
     def _skip_string(self, data: str, position: int) -> int:
-        """Skip a control string such as a title or an image, and return the position after it.
+        """Skip a control string such as a title or an image, and return the position after the string.
 
         A string that is not terminated ends at `_STRING_LIMIT`, so that it does not hide all later output.
         """
@@ -161,7 +161,7 @@ class TerminalEmulator:
         return stop if end[0] == "\n" else stop + 1
 
     def _escape(self, data: str, position: int) -> int:
-        """Execute the escape sequence at a position, and return the position after it."""
+        """Execute the escape sequence at a position, and return the position after the sequence."""
         if found := _CSI.match(data, position):
             private, parameters, between, final = found.groups()
             self._execute(private, parameters, between, final)

@@ -31,8 +31,8 @@ KILL_GRACE_SECONDS = 1.0
 class Terminals:
     """Creates, reads and ends terminals for the agent or the user.
 
-    `on_output` is called with a terminal's id and raw output (not safe to display), `on_exit` with its id,
-    exit code and signal. Methods raise `Refusal` if they fail.
+    `on_output` is called with a terminal's id and raw output (not safe to display). `on_exit` is called with
+    a terminal's id, exit code and signal. Methods raise `Refusal` if they fail.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Terminals:
     ) -> str:
         """Start a command and return the id of its terminal.
 
-        If `is_line` is true, `command` is a command line, which the user's shell runs. If it is None,
-        the function `is_command_line` decides.
+        If `is_line` is true, `command` is a command line, which the user's shell runs. If `is_line`
+        is None, the function `is_command_line` decides.
         """
         self._require_open()
         limit = DEFAULT_LIMIT if output_byte_limit is None else min(output_byte_limit, MAX_LIMIT)
@@ -144,17 +144,17 @@ class Terminals:
         return terminal
 
     def output(self, terminal_id: str) -> tuple[str, bool, ExitStatus | None]:
-        """Return a terminal's text, whether its beginning is lost, and the exit status (None: running)."""
+        """Return a terminal's text, whether the beginning is lost, and the exit status (None: running)."""
         terminal = self._find(terminal_id)
         text, truncated = terminal.output()
         return text, truncated, terminal.status
 
     async def wait_for_exit(self, terminal_id: str) -> ExitStatus:
-        """Wait until the command itself has ended. Its child processes may still be running."""
+        """Wait until the command itself has ended. Its child processes can still be running."""
         return await self._find(terminal_id).process.wait()
 
     async def kill(self, terminal_id: str) -> None:
-        """End the command's process group. Its output can still be read."""
+        """End the command's process group. The command's output can still be read."""
         await self._find(terminal_id).process.kill(self._grace)
 
     async def release(self, terminal_id: str) -> None:
@@ -170,7 +170,7 @@ class Terminals:
         await asyncio.gather(*map(self._end, terminals))
 
     async def close(self) -> None:
-        """End all terminals, including daemons started in them. No terminal can be created after that."""
+        """End all terminals, including daemons started in them. Afterwards, no terminal can be created."""
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
@@ -254,10 +254,10 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
 
 
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
-    """Return True if a shell must run the command, because it contains spaces and has no arguments.
+    """Return True if a shell must run the command, because `command` has spaces and `args` is empty.
 
-    Return False for a command that is a path with spaces, which some agents send. It counts as a path if
-    there is a program at that path, and the first word alone is not a program.
+    Some agents send a path with spaces as the command. Return False for such a path if there is a program at
+    the path, and the path's first word alone is not a program.
     """
     if args or len(command.split()) < 2:
         return False

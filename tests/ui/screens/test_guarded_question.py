@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 ANSWERS = (StartAnswer("Not in this session"), StartAnswer("Use it", grants=True), StartAnswer("Never"))
 TRUST = StartQuestion(
     title="Trust this folder?",
-    text="Files in this folder choose programs to run on your computer. The files are ignored until you trust "
-    "the folder. Each MCP server is shown to you before it is used.",
+    text="Files in this folder choose programs to run on your computer. The files are ignored until you "
+    "trust the folder. Each MCP server is shown to you before it is used.",
     facts=(
         ("folder", "/home/ada/projects/shop"),
         ("agent", "Claude Code  (.acp-tui.toml)"),

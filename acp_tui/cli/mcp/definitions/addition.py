@@ -1,4 +1,4 @@
-"""Shows definitions of MCP servers to the user, asks for confirmation, and writes them to `mcp.toml`."""
+"""Shows MCP server definitions to the user, asks for confirmation, and writes them to `mcp.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`acp-tui mcp import`: copies MCP servers that other programs define. Their files are not changed."""
+"""`acp-tui mcp import`: copies MCP servers from other programs. The files of the programs are not changed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _found(source: str | None) -> list[FoundServer]:
 def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
     """Return the server with this name.
 
-    Raises `UserError` if none has it, or if several different servers have it.
+    Raises `UserError` if no server has the name, or if several different servers have the name.
     """
     servers = [one for one in found if one.server.name == name]
     if not servers:
@@ -99,9 +99,9 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
 
 
 def _all(found: Sequence[FoundServer], *, replace: bool) -> list[FoundServer]:
-    """Return the servers to import: for each name, the first one that can be imported.
+    """Return the servers to import: for each name, the first server that can be imported.
 
-    Print why each of the others is left out, unless it is the same as the chosen server of that name.
+    Print why the other servers are left out, except for duplicates of a chosen server.
     """
     existing = {} if replace else read_own_servers().servers
     chosen: dict[str, FoundServer] = {}

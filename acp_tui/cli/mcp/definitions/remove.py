@@ -23,7 +23,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Remove the server from `mcp.toml`. Raises `UserError` if another file defines it."""
+    """Remove the server from `mcp.toml`. Raises `UserError` if `mcp.toml` does not define the server."""
     from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
     def remove(own: OwnMcpServers) -> None:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     "[update|content|tool|status|notification|request]",
 )
 async def unknown(turn: Turn) -> None:
-    """Send unknown updates and call unknown methods. A client should show them or at least survive them."""
+    """Send unknown updates, notifications and requests.
+
+    A client should show these messages, or at least survive them.
+    """
     updates: dict[str, dict[str, Any]] = {
         "update": {"sessionUpdate": "_demo_mood", "mood": "cheerful"},
         "content": {
@@ -50,7 +53,7 @@ async def unknown(turn: Turn) -> None:
 async def stray(turn: Turn) -> None:
     """Send updates for an unannounced tool call and an unknown session, as some agents do.
 
-    The client should show them nevertheless.
+    The client should show these updates nevertheless.
     """
     await turn.send_raw_update(
         {
@@ -70,7 +73,7 @@ async def stray(turn: Turn) -> None:
 
 @slash_command("noise", "Write lines to stdout that are not protocol messages")
 async def noise(turn: Turn) -> None:
-    """Write lines to stdout that are not messages, as a forgotten print statement would."""
+    """Write to stdout lines that are not messages, as a forgotten print statement would."""
     for line in ("Loading configuration...", "{broken json", '"only a string"', "[]"):
         await turn.wire.write_line(line)
     await turn.say("I wrote four invalid lines to stdout. You should still see this message.")

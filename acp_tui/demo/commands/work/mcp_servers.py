@@ -112,7 +112,7 @@ def _signature(server: str, tool: Tool) -> str:
 
 
 def _split_call(text: str) -> tuple[str, Any]:
-    """Split `TOOL JSON`; the arguments are None if they are not a JSON object."""
+    """Split `TOOL JSON` into tool name and arguments. The arguments are None if the JSON is not an object."""
     name, _, rest = text.strip().partition(" ")
     try:
         arguments = json.loads(rest) if rest.strip() else {}
@@ -122,7 +122,7 @@ def _split_call(text: str) -> tuple[str, Any]:
 
 
 async def _call(turn: Turn, name: str, arguments: dict[str, Any] | None) -> None:
-    """Call a tool of a server. The client gets this as a tool call with a permission request."""
+    """Call a tool of a server. The client gets a tool call with a permission request."""
     if not name or arguments is None:
         await turn.say(USAGE)
         return

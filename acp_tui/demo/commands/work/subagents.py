@@ -37,7 +37,7 @@ async def subagents(turn: Turn) -> None:
 
 
 class Subagent:
-    """Sends the updates of one subagent. Everything is also stored, so that a replay shows it."""
+    """Sends the updates of one subagent, and stores them, so that a replay shows them."""
 
     def __init__(self, turn: Turn, title: str, description: str, *, can_cancel: bool) -> None:
         self.turn = turn

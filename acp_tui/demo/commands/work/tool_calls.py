@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @slash_command("read", "Read a file; without a path, the one that /tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
-    """Read a file, through the client if it offers that.
+    """Read a file, through the client if the client can read files.
 
     If the file cannot be read, for example because it does not exist, the tool call shows the error.
     """

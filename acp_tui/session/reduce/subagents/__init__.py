@@ -1,6 +1,6 @@
 """Subagents: other agents that the agent started.
 
-Each has a `Session` of its own, which belongs to its `Subagent` entry. The same reducer applies its events to
-that session. The conversation's session (`root`) holds all subagents by key, including those that other
-subagents started. Of the modules of `reduce`, only `lifecycle` imports from this package.
+Each subagent has a `Session` of its own, which belongs to its `Subagent` entry. The same reducer applies the
+subagent's events to that session. The conversation's session (`root`) holds all subagents by key, including
+those that other subagents started. Of the modules of `reduce`, only `lifecycle` imports from this package.
 """

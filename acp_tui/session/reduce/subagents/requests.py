@@ -61,7 +61,7 @@ def about_request(
     at: float,
     apply: Apply,
 ) -> list[Change]:
-    """Apply an event about a pending request to `root` and, if a subagent asked, to its session."""
+    """Apply a pending request's event to `root` and, if a subagent asked, to the subagent's session."""
     asked: Permission | Elicitation | None
     if isinstance(event, ev.ElicitationCompleted):
         asked = root.reducer_state.elicitations.get(event.elicitation_id)

@@ -1,4 +1,4 @@
-"""Subagents that have a session of their own, whether or not the agent announced it."""
+"""Subagents that have a session of their own, whether or not the agent announced the session."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> li
     """Apply an event of a subagent's session, or of a session that was not announced.
 
     If the event also names a parent tool call, as `InSubagent` does, the call's id is ignored: an agent
-    that reports one subagent as a session reports all of them as sessions.
+    that reports one subagent as a session reports all subagents as sessions.
     """
     entry, inner = root.subagents.get(event.session_id), event.inner
     if type(inner) is ev.InSubagent:
@@ -46,7 +46,7 @@ def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> li
 
 
 def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Add the subagent if it is new, and apply what the agent says about it."""
+    """Add the subagent if it is new, and apply what the agent says about the subagent."""
     entry = root.subagents.get(event.session_id)
     changes: list[Change] = []
     if entry is None:
@@ -83,7 +83,7 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
 
 
 def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Apply a new state to a subagent. An idle subagent keeps its session, because it may work again."""
+    """Apply a new state to a subagent. An idle subagent keeps its session, because it can work again."""
     session, was_running, entry.state = entry.session, entry.is_running, event.state or ""
     if entry.is_running:
         entry.stop_reason = entry.error = None
@@ -108,7 +108,7 @@ def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: fl
 def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
     """Apply an event of a session that was not announced. Add a notice for the session's first event.
 
-    The session's transcript is built but not shown, because the agent may announce the session as a subagent
+    The session's transcript is built but not shown, because the agent can announce the session as a subagent
     later. A tool call that needs permission is added to the conversation's own session instead.
     """
     if type(event) is ev.ToolCallChanged and event.asked:  # the permission is asked all the same

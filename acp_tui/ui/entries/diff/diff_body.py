@@ -35,7 +35,7 @@ _SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
-    """Compare the two sides of a diff (cached). `first` is the line number at which the texts begin.
+    """Compare the two sides of a diff (cached). `first` is the line number at which both sides begin.
 
     If `first` is 0, the line number is unknown: rows are numbered from 1, and callers hide the numbers.
     """

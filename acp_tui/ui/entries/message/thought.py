@@ -1,4 +1,4 @@
-"""Draws a thought of the agent: one line with its duration and, unless it is folded, the text."""
+"""Draws a thought of the agent: one line with the duration and, unless the thought is folded, the text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pieces that are shown below the headline of a tool call, such as its command and its diffs."""
+"""The pieces that are shown below the headline of a tool call, such as the command and the diffs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ They are for the icons on the left, and the details on the right: changed lines,
 
 
 class Piece(NamedTuple):
-    """A part of a tool call that is shown below the headline."""
+    """A part of a tool call, shown below the headline."""
 
     sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
     what: Any
@@ -44,9 +44,9 @@ class Piece(NamedTuple):
     first: int = 1  # the number of a diff's first line
 
     def looks_like(self, other: Piece) -> bool:
-        """Return True if both pieces are drawn the same.
+        """Return True if this piece and `other` are drawn the same.
 
-        Terminals and raw values are compared by identity, because terminals grow and values may be large.
+        Terminals and raw values are compared by identity, because terminals grow and values can be large.
         """
         if self.what is not other.what and self.sort in ("terminal", "input", "output"):
             return False
@@ -89,7 +89,7 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
-    """Return a piece with the command of a call and the directory it runs in.
+    """Return a piece with the command of a call and the directory in which the command runs.
 
     `shown` is the content that follows the piece, if any. Returns None if the call has no
     command, or if the headline shows the whole command and the command runs in the session's directory.

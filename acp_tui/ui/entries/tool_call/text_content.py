@@ -59,7 +59,7 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
 
 
 def _is_listing(text: str) -> bool:
-    """Return True if the text has numbered lines of a file, which Markdown would join into a paragraph."""
+    """Return True if a text has numbered lines of a file: Markdown would join the lines into a paragraph."""
     return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
@@ -79,7 +79,7 @@ def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT)
 
 
 def strip_fence(text: str) -> str:
-    """Remove the code fence around the whole text, if any. Many agents put one even around prose."""
+    """Remove the code fence around the whole text, if any. Many agents put a fence even around prose."""
     match = _FENCED.fullmatch(text)
     return match[2] if match else text
 
@@ -99,7 +99,7 @@ def plain_strips(
 
 
 def more_lines(lines: int, context: DrawContext) -> Strip:
-    """Draw a line that says how many lines are omitted. A click on it opens the full entry."""
+    """Draw a note that says how many lines are omitted. A click on the note opens the full entry."""
     noun = "line" if lines == 1 else "lines"
     note = shorten(f"▸ {lines:,} more {noun}", context.width - INDENT)
     return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
@@ -112,7 +112,7 @@ def _wrapped(line: str, style: Style, context: DrawContext, wrapper: Wrapper) ->
 
 
 def _output(content: Content, context: DrawContext) -> LinesBody:
-    """Draw the last lines of a command's output, in the colours that the command set."""
+    """Draw the last lines of a command's output, with the colours that the output specifies."""
     from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
 
     text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()

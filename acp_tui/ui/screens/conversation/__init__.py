@@ -1,1 +1,1 @@
-"""The screen of a conversation with an agent, and the parts it is composed of."""
+"""The screen of a conversation with an agent, and the parts of that screen."""

@@ -45,7 +45,7 @@ class ConversationLoader:
 
         Args:
             screen: The conversation's screen.
-            prompt: Its prompt.
+            prompt: The screen's prompt.
             prompt_actions: Moves texts into the prompt.
             prompt_requests: Shows the queue.
             runner: Sends the first prompt.

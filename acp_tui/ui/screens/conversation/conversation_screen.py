@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 class ConversationScreen(SessionScreen):
     """The screen of one open conversation; owns everything that belongs to this conversation.
 
-    Actions and message handlers are here because Textual looks for them on the screen; its collaborators do
-    the work.
+    Actions and message handlers are here because Textual looks for them on the screen; the screen's
+    collaborators do the work.
     """
 
     BINDINGS: ClassVar = keys.bindings("conversation")
@@ -214,7 +214,7 @@ class ConversationScreen(SessionScreen):
         return self._questions.shown is not None
 
     def awaited(self) -> str:
-        """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
+        """Return a status text, or "". The text says what the session waits for, or what the user can do."""
         return self._readiness.awaited() or super().awaited()
 
     def came_to_front(self) -> None:
@@ -230,7 +230,10 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- messages of the widgets
 
     def type_text(self, text: str) -> None:
-        """Focus the prompt and type a text into it. If a read-only line replaces it, only focus that line."""
+        """Focus the prompt and type a text into it.
+
+        If a read-only line replaces the prompt, only focus this line.
+        """
         if not self._continuation.focus_line():
             self.prompt.focus()
             self.prompt.insert(text)
@@ -273,7 +276,7 @@ class ConversationScreen(SessionScreen):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of Esc, which depends on what it does now; None for other keys."""
+        """Return the footer's label of Esc, according to what Esc does now; None for other keys."""
         return self._stop_key.label if key_id == "turn.stop" else None
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
@@ -288,13 +291,13 @@ class ConversationScreen(SessionScreen):
             super().run_entry_action(action, entry)
 
     def action_focus_part(self) -> None:
-        """Reopen the question that waits for an answer; if none does, focus the next part of the screen."""
+        """If a question waits for an answer, reopen it; otherwise focus the next part of the screen."""
         if not self._dialogs.resume():
             super().action_focus_part()
 
     @on(QuestionStrip.Clicked)
     def answer_question(self) -> None:
-        """Open the dialog of the question that waits for an answer, if there is one."""
+        """If a question waits for an answer, open its dialog."""
         self._dialogs.resume()
 
     def action_stop(self) -> None:
@@ -330,7 +333,7 @@ class ConversationScreen(SessionScreen):
         self._session_commands.open_rules(rule_id)
 
     def action_own_tools(self) -> None:
-        """Turn acp-tui's own tools on or off for the agent, from its next session on."""
+        """Turn acp-tui's own tools on or off for the next sessions of the agent."""
         if (prepared := self.runner.prepared) is not None:
             self._own_tools.toggle(prepared.conversation.launch, prepared.app_context.settings)
 
@@ -373,7 +376,7 @@ class ConversationScreen(SessionScreen):
         return self.runner.conversation is not None
 
     def rename(self, name: str) -> None:
-        """Name the session; an empty name restores the agent's title for it."""
+        """Name the session; an empty name restores the agent's title for the session."""
         if (conversation := self.runner.conversation) is not None:
             conversation.rename(name)
             self.update_status()

@@ -232,7 +232,7 @@ class QuestionDialogs:
         return bool(answer)
 
     async def _ask(self, dialog: Screen[Answered]) -> Answered | None:
-        """Open a dialog and return its result. Unlike `BaseScreen.ask`, this needs no worker."""
+        """Open a dialog and return its result. Needs no worker, unlike `BaseScreen.ask`."""
         answer: asyncio.Future[Answered | None] = asyncio.get_running_loop().create_future()
 
         def on_close(result: Answered | None) -> None:

@@ -1,4 +1,4 @@
-"""Opens the review of a conversation's changes, saves its comments and sends them."""
+"""Opens the review of a conversation's changes, saves the review's comments and sends them."""
 
 from __future__ import annotations
 

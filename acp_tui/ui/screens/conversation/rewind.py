@@ -59,7 +59,7 @@ class Rewind:
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands for rewinding that are available now, for the command palette."""
+        """Return the rewind commands that are available now, for the command palette."""
         from acp_tui.ui.keys.palette_command import PaletteCommand
 
         conversation = self._runner.conversation
@@ -71,7 +71,7 @@ class Rewind:
             yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
 
     def open(self) -> None:
-        """Let the user choose a prompt, and go back to before it: the files, the conversation or both."""
+        """Let the user choose a prompt and what to restore to the state before that prompt."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
     def _undo(self) -> None:
@@ -170,7 +170,7 @@ class Rewind:
         return True
 
     async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
-        """Ask for each of these edited files whether to keep or to overwrite it.
+        """Ask for each edited file in `paths` whether to keep or to overwrite the file.
 
         Return "keep" or "overwrite" by path. If the user cancels, the last value is None.
         """

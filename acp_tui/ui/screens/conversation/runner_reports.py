@@ -40,7 +40,8 @@ class RunnerReports:
     ) -> None:
         """Set the objects that show the reports. Call this before the runner starts.
 
-        They are not arguments of `__init__`, because they need the runner, and the runner needs this object.
+        These objects are not arguments of `__init__`, because they need the runner, and the runner needs
+        this `RunnerReports`.
         """
         self._loader = loader
         self._readiness = readiness
@@ -96,7 +97,10 @@ class RunnerReports:
         self._screen.frames.add(changes)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input. Show the error in a toast unless the transcript shows it."""
+        """Put the prompt back into the input.
+
+        Show the error in a toast, unless the transcript shows the error already.
+        """
         self._prompt_actions.restore_failed(text)
         session = self._screen.session
         if session.last_error is None and session.phase != "dead":

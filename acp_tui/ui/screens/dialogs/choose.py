@@ -1,4 +1,4 @@
-"""The list dialog, for modes, models, option values and more. Typing filters it."""
+"""The list dialog, for modes, models, option values and more. Typing filters the list."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ class ChooseScreen(Dialog[str | None]):
         """Called after the filter has changed the rows."""
 
     def choose(self, value: str | None) -> None:
-        """Close the dialog with this result; None means that the user cancelled."""
+        """Close the dialog with `value` as the result; None means that the user cancelled."""
         self.dismiss(value)
 
     def _matches(self, query: str) -> list[Choice]:

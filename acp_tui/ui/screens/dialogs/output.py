@@ -1,4 +1,4 @@
-"""The full-screen view of a terminal's output, updated while its command runs."""
+"""The full-screen view of a terminal's output, updated while the terminal's command runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ UPDATE_SECONDS = 0.1
 
 
 class OutputScreen(DetailScreen):
-    """Shows the whole output of a terminal, scrolled to its end."""
+    """Shows the whole output of a terminal. At first, the end of the output is visible."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
         title = visible_line(terminal_command(terminal, cwd)) or "Agent command"

@@ -55,7 +55,7 @@ class TypingGuard:
         self.update_hints()
 
     def hints(self) -> Sequence[Hint]:
-        """Return the hints for the keys that work now; while keys are ignored, a hint that says so."""
+        """Return the hints for the keys that work now; while keys are ignored, a hint to stop typing."""
         return self._hints() if self.accepts_keys else [("…", "keys work once you stop typing")]
 
     def update_hints(self) -> None:

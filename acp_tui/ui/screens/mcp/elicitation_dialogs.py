@@ -90,5 +90,5 @@ def close_if_open(dialog: Screen[Any]) -> None:
 
 
 def server_title(name: str) -> str:
-    """Return the name of a server as dialogs show it."""
+    """Return a server's name as shown in dialogs."""
     return f'MCP server "{reveal_line(name)}"'

@@ -74,7 +74,7 @@ class SignInScreen(Dialog[None]):
             yield KeyHints(hints, palette, id="keys")
 
     def _head(self) -> tuple[Spans, Spans]:
-        """Return the left part of the title, which names the server, and the right part, the page's host."""
+        """Return two parts of the title: the left names the server, the right names the page's host."""
         title, strong = f"Sign in to {self._address.server}", self._palette.strong
         return [Segment(title, strong)], [Segment(f" {self._address.host}", strong)]
 
@@ -113,7 +113,7 @@ class SignInScreen(Dialog[None]):
 
 
 class SignInDialogs:
-    """The dialogs of one sign-in: one asks whether to open the browser, one shows the address."""
+    """The dialogs of a sign-in: a question whether to open the browser, and a screen with the address."""
 
     def __init__(self, below: Screen[None], palette: Palette) -> None:
         """`below` is the screen above which the dialogs open."""

@@ -1,4 +1,4 @@
-"""Changes of agent options: those that the agent has not confirmed yet, and why others failed."""
+"""Changes of agent options: changes that the agent has not confirmed yet, and why other changes failed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OptionChanges:
     async def change(self, option_id: str, value: OptionValue) -> None:
         """Set an option and wait for the agent.
 
-        If an earlier call for this option still waits, that call also sends the new value, and this one
+        If an earlier call for this option still waits, that call also sends the new value, and this call
         returns at once.
         """
         self.wanted[option_id] = value

@@ -32,7 +32,7 @@ class Commenting:
         self._replaced: Comment | None = None
 
     def begin(self, view: DiffView) -> Comment | None:
-        """Start to edit the comment at the cursor, or a new one on the chosen lines or hunk.
+        """Start to edit the comment at the cursor, or a new comment on the chosen lines or hunk.
 
         Return the comment; None if there are no lines to comment on.
         """
@@ -50,7 +50,7 @@ class Commenting:
         return self._draft
 
     def finish(self, text: str | None) -> None:
-        """Save the comment with this text. An empty text deletes it; None (cancelled) changes nothing."""
+        """Save the comment. An empty text deletes the comment; None (cancelled) changes nothing."""
         draft, replaced = self._draft, self._replaced
         self._draft = self._replaced = None
         if text is None or draft is None:

@@ -41,7 +41,7 @@ class DiffPreparation:
         return self._state.comments_on(file.path) if file is not None else []
 
     def diff(self, file: ChangedFile, drawing: DrawContext) -> FileDiff:
-        """Return the diff of a file: the prepared one if it is still correct, else a new one."""
+        """Return the diff of a file: the prepared diff if it is still correct, else a new diff."""
         inputs = self.inputs(file, drawing.width)
         if self._prepared is not None and self._prepared[0] == inputs:
             return self._prepared[1]
@@ -50,7 +50,7 @@ class DiffPreparation:
         return FileDiff(file, parts, self.comments(file), drawing, name_authors, self._state.other_name(file))
 
     def prepare_next(self, path: Path, drawing: DrawContext, height: int) -> None:
-        """Prepare the diff of the file after `path`, and draw as many of its rows as fit into `height`.
+        """Prepare the diff of the file after `path`, and draw as many rows of the diff as fit into `height`.
 
         Showing that file is then as fast as moving to another hunk.
         """
@@ -65,5 +65,5 @@ class DiffPreparation:
         self._prepared = self.inputs(file, drawing.width), diff
 
     def forget(self) -> None:
-        """Drop the prepared diff. Call this after the palette has changed: `inputs` does not contain it."""
+        """Drop the prepared diff. Must be called when the palette changes: `inputs` lacks the palette."""
         self._prepared = None

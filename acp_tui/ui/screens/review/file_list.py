@@ -36,7 +36,7 @@ VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file, with what the list shows about it."""
+    """A file in the list, and what is shown about the file."""
 
     path: Path
     name: str

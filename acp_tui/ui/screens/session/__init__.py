@@ -1,1 +1,1 @@
-"""The screen of a session, live or recorded, and the parts it is composed of."""
+"""The screen of a live or recorded session, and the parts of this screen."""

@@ -53,7 +53,7 @@ class Find:
         self._show_count()
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in an entry and mark it, as if the user had searched for it."""
+        """Scroll to a text in an entry and mark the text, as if the user had searched for it."""
         if self._transcript.entry(place.entry) is None:
             return  # the log was changed or shortened after it was indexed
         if place.text:

@@ -121,23 +121,23 @@ class SessionScreen(BaseScreen):
 
     @property
     def folder(self) -> str:
-        """The folder of the project, even if the agent works in a worktree of it; empty until known."""
+        """The folder of the project, even if the agent works in a worktree; empty until known."""
         conversation = self.context.conversation
         return str(conversation.project_folder) if conversation is not None else self.context.cwd
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in the conversation, and mark it."""
+        """Scroll to a text in the conversation, and mark the text."""
         self.find.show_place(place)
 
     def now(self) -> float:
         """Return the current time, in seconds since the epoch.
 
-        In a replay, this is the time at which the current position was recorded.
+        In a replay, return the time at which the current position was recorded.
         """
         return time.time()
 
     def type_text(self, text: str) -> None:  # noqa: ARG002  # screens with a prompt type it
-        """Focus the prompt and type a text into it. Without one, the transcript handles the next keys."""
+        """Focus the prompt and type text into it. Without a prompt, the transcript handles the next keys."""
         self.transcript.end_typing()
 
     def choose_option(self, option: str) -> None:

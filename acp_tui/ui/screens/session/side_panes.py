@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 class SidePanes:
-    """Shows the panes beside the transcript; on a narrow terminal, over it. They are created on first use."""
+    """Shows the panes beside the transcript, or over the transcript on a narrow terminal.
+
+    The panes are created on first use.
+    """
 
     def __init__(
         self,
@@ -97,7 +100,7 @@ class SidePanes:
             self.open(focus=True)
 
     def open_initially(self, name: str) -> None:
-        """Open the pane with this name if there is room beside the transcript; "none" opens none."""
+        """Open the pane named `name` if there is room beside the transcript; "none" opens no pane."""
         if self._panes is None and name != "none" and self._is_wide:
             self.open(focus=False, first=name)
 
@@ -105,7 +108,7 @@ class SidePanes:
         """Show the panes.
 
         When they are shown for the first time, the pane named `first` is selected; without `first`, a pane
-        that has content. Later, `first` has no effect.
+        that has content is selected. Later, `first` has no effect.
         """
         panes = self._panes
         if panes is None:
@@ -158,7 +161,7 @@ class SidePanes:
     def leave(self) -> None:
         """Unzoom the panes if they are zoomed.
 
-        Otherwise, close them on a narrow terminal, and focus the prompt on a wide one.
+        Otherwise, close them on a narrow terminal, and focus the prompt on a wide terminal.
         """
         if self.visible is not None and self.visible.zoomed:
             self._zoom(on=False)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SubagentHost(Protocol):
-    """The object that opens a `SubagentScreen`, and that runs its actions."""
+    """The object that opens a `SubagentScreen` and runs the actions of this screen."""
 
     now: Callable[[], float]
     """Returns the conversation's time; see `SessionScreen.now`."""
@@ -36,14 +36,14 @@ class SubagentHost(Protocol):
 
 
 class SubagentScreen(SessionScreen):
-    """Shows the transcript of a subagent while it grows. Nothing can be sent from here."""
+    """Shows the growing transcript of a subagent. Nothing can be sent from here."""
 
     BINDINGS: ClassVar = keys.bindings("subagent")
     INTERRUPT = "subagent.interrupt"
     AUTO_FOCUS = "Transcript"
 
     def __init__(self, subagent: Subagent, host: SubagentHost, conversation: SessionContext) -> None:
-        """`conversation` is the context of the conversation that the subagent belongs to."""
+        """`conversation` is the context of the subagent's conversation."""
         self.subagent = subagent
         self._host = host
         super().__init__(subagent.session, StatusTracker(_title(subagent)), conversation.palette)

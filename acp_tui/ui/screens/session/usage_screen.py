@@ -30,7 +30,7 @@ class UsageScreen(DetailScreen):
         self._now = now
 
     def on_mount(self) -> None:
-        """Update the numbers every second, because the agent may report new ones while the screen is open."""
+        """Update the numbers every second, because an agent can report new numbers at any time."""
         super().on_mount()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 

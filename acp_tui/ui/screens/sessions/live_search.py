@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class LiveSearch:
-    """Runs one search at a time. A new text interrupts the search for the previous one."""
+    """Runs one search at a time. A new text interrupts the search for the previous text."""
 
     def __init__(
         self,

@@ -48,7 +48,7 @@ class SessionListState:
         self._choose_folder()
 
     def toggle_folder(self) -> None:
-        """List the sessions of all folders, or only those of the current one."""
+        """List the sessions of all folders, or only the sessions of the current folder."""
         self.this_folder = not self.this_folder
         self._hits = []
         self._choose_folder()

@@ -1,4 +1,4 @@
-"""The rows of the sessions screen: sessions in columns, and matching lines of their conversations."""
+"""The rows of the sessions screen: sessions in columns, and matching lines from conversations."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LIST_MARGINS = 2  # cells beside the list
 
 
 class FoundLine(NamedTuple):
-    """A line that matches the search, and the session that contains it."""
+    """A line that matches the search, and the session that contains the line."""
 
     session: SavedSession
     found: SessionHit

@@ -323,7 +323,7 @@ class SessionsScreen(BaseScreen):
         open_conversation(self, self._over, make, session=session, place=wanted.place)
 
     def action_ask_agent(self) -> None:
-        """Start an agent that the user chooses, and list its sessions. Esc ends the agent."""
+        """Start an agent that the user chooses, and list the agent's sessions. Esc ends the agent."""
         self.run_worker(self._agents.choose_and_ask(), group="agents", exclusive=True)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -353,7 +353,7 @@ class SessionsScreen(BaseScreen):
             self.run_worker(self._changes.export(session), group="change", exclusive=True)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of a key if it depends on the state; None for the usual label."""
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         if key_id == "sessions.folder":
             return "all folders" if self._state.this_folder else "this folder"
         return "back" if key_id == "sessions.close" and self._over else None
@@ -361,7 +361,7 @@ class SessionsScreen(BaseScreen):
     def action_close(self) -> None:
         """Stop asking an agent, clear the filter, go back to the screen below this one, or quit.
 
-        Does only the first of these that applies.
+        Does only the first action that applies.
         """
         filtering = self.query_one(InputLine)
         if self._agents.asking:

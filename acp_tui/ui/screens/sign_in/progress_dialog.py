@@ -1,4 +1,4 @@
-"""The dialog shown while an agent signs in: the agent's output, and a list of the web addresses in it."""
+"""The dialog shown while an agent signs in, with the agent's output and the web addresses in the output."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class SignInProgress(Dialog[None]):
         self._update()
 
     def finish(self) -> None:
-        """Close the dialog as soon as its conversation is in front: Textual cannot close it earlier."""
+        """Close the dialog as soon as its conversation is in front: Textual cannot close a dialog earlier."""
         self._finished = True
         close_if_open(self)
 

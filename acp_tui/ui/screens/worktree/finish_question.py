@@ -1,4 +1,4 @@
-"""The question whether to keep, merge or discard a worktree, and the one that confirms discarding."""
+"""The question whether to keep, merge or discard a worktree, and the question that confirms discarding."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_NAMES = 200
 
 @dataclass(frozen=True, slots=True)
 class FinishAnswer:
-    """An answer, and the action to take if the user chooses it."""
+    """An answer that the user can choose, and the resulting action."""
 
     label: str
     action: Action
@@ -30,7 +30,7 @@ class FinishAnswer:
 
 @dataclass(frozen=True, slots=True)
 class FinishQuestion:
-    """What the dialog shows: a question about a worktree, and its answers. Implements `GuardedQuestion`."""
+    """What the dialog shows: a question about a worktree, and the answers. Implements `GuardedQuestion`."""
 
     title: str
     text: str

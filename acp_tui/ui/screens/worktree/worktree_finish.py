@@ -181,7 +181,7 @@ class WorktreeFinish:
     # ------------------------------------------------------------------------- after the end
 
     async def after_close(self, *, notify: bool) -> None:
-        """Remove the worktree if the user wants that, or if it is unchanged. The agent must have ended.
+        """Remove the worktree if it is unchanged or if the user chose to. The agent must have ended.
 
         `closing_notes` gets a sentence that says what was done; with `notify`, a toast also shows it.
         """
@@ -225,7 +225,7 @@ def _status(worktree: Worktree) -> WorktreeStatus:
 
 
 def _is_shared(prepared: PreparedConversation) -> bool:
-    """Return True if another conversation uses the worktree. Only the last one to close asks the user."""
+    """Return True if another conversation uses the worktree. Only the last conversation asks the user."""
     lock = prepared.worktree_lock
     return prepared.worktree_passed_on or (lock is not None and lock.is_shared())
 
@@ -244,7 +244,7 @@ def _commit_summary(status: WorktreeStatus, *, squash: bool) -> str:
 
 
 def _output_lines(error: UserError) -> list[str]:
-    """Return the last lines that git and its hooks printed, if they say more than the error itself."""
+    """Return the last lines that git and its hooks printed, if these lines say more than the error itself."""
     output = str(getattr(error, "output", ""))
     lines = [line for line in output.splitlines() if line.strip()]
     return lines[-MAX_OUTPUT_LINES:] if len(lines) > 1 or (lines and lines[0] not in str(error)) else []

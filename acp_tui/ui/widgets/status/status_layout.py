@@ -1,4 +1,4 @@
-"""The layout of the status line, which leaves out what does not fit."""
+"""The layout of the status line. Items that do not fit are omitted."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ They show warnings, the number of tabs with a question, context usage, mode, pol
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A part of the status line that is shown or dropped as a whole."""
+    """A part of the status line. Each part is shown or dropped as a whole."""
 
     piece: Piece
     rank: int  # items with the highest rank are dropped first; 0 is never dropped
@@ -63,7 +63,7 @@ def layout(facts: StatusFacts, width: int, now: float) -> list[Piece]:
 
 
 def _shorten_first(items: list[_Item]) -> None:
-    """Use the short text of the first item that has one."""
+    """Shorten the first item that has a short text."""
     index, item = next((index, item) for index, item in enumerate(items) if item.short)
     items[index] = replace(item, piece=replace(item.piece, text=item.short), short="")
 
@@ -122,7 +122,7 @@ def _cells(items: list[_Item]) -> int:
 def _shorten(items: list[_Item], room: int) -> list[_Item]:
     """Shorten the agent's title and the phase to fit into `room` cells.
 
-    The item for the policy `yolo` may be between them. It is dropped if it leaves the title too little room.
+    An item for the policy `yolo` between title and phase is dropped if the title would get too little room.
     """
     agent, phase = items[0].piece, items[-1].piece
     mark = items[1:-1] if room >= MIN_AGENT_CELLS + _cells(items[1:-1]) else []

@@ -135,7 +135,7 @@ class StatusLine(Widget):
         return self.SettingClicked(part)
 
     def on_mouse_move(self, event: events.MouseMove) -> None:
-        """Underline the part under the mouse if it can be clicked."""
+        """Underline the part under the mouse if the part can be clicked."""
         self._hover(event.style.meta.get("part"))
 
     def on_leave(self) -> None:

@@ -49,7 +49,7 @@ def create_worktree(
         folder: The user's folder. The agent will work in the corresponding folder of the worktree.
         data_dir: The data directory of acp-tui.
         agent: The name of the agent, for the name of the branch.
-        name: The name of the branch, if the user chose it.
+        name: The branch name that the user chose, if any.
         trusted: Whether hooks, and filters of the repository's own configuration, may run.
 
     Raises:
@@ -74,7 +74,7 @@ def create_worktree(
 
 
 def restore_worktree(worktree: Worktree) -> None:
-    """Create the folder of a worktree again, on its branch. Blocks. Raises `UserError`.
+    """Create the folder of a worktree again, on the worktree's branch. Blocks. Raises `UserError`.
 
     If the branch is gone, it is created again from HEAD of the user's checkout.
     """
@@ -98,7 +98,7 @@ def restore_worktree(worktree: Worktree) -> None:
 
 
 def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
-    """Find the repository of a folder. Return its `UserGit`, its top folder, and the id of its HEAD commit.
+    """Find the repository of a folder. Return the repository's `UserGit`, top folder and HEAD commit id.
 
     Raises `UserError` if the repository cannot have worktrees.
     """
@@ -136,7 +136,7 @@ def _current_branch(git: UserGit) -> str:
 
 
 def _named_branch(git: UserGit, name: str, base: str) -> str:
-    """Create a branch with this name. Raises `UserError` if the name is invalid or taken."""
+    """Create a branch named `name`, and return `name`. Raises `UserError` if the name is invalid or taken."""
     if not git.succeeds("check-ref-format", f"refs/heads/{name}") or name.startswith("-"):
         raise UserError(f'"{visible_line(name)}" cannot be the name of a branch.')
     if _has_branch(git, name):
@@ -146,7 +146,7 @@ def _named_branch(git: UserGit, name: str, base: str) -> str:
 
 
 def _free_branch(git: UserGit, agent: str, base: str) -> str:
-    """Create a branch named after the agent and the time, and return its name."""
+    """Create a branch named after the agent and the time, and return the branch name."""
     moment = datetime.now().strftime("%m%d-%H%M")  # noqa: DTZ005 - the user's own time
     for name in _numbered(f"{BRANCH_PREFIX}{_slug(agent) or 'agent'}-{moment}"):
         if _has_branch(git, name):
@@ -170,7 +170,10 @@ def _has_branch(git: UserGit, name: str) -> bool:
 
 
 def _check_out(git: UserGit, branch: str, parent: Path) -> Path:
-    """Check a new branch out into a new folder, and return the folder. If that fails, delete both."""
+    """Check a new branch out into a new folder, and return the folder.
+
+    If the checkout fails, delete the branch and the folder, and raise `UserError`.
+    """
     path: Path | None = None
     try:
         path = _new_folder(parent, _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
@@ -195,7 +198,7 @@ def _new_folder(parent: Path, stem: str) -> Path:
 
 
 def _folder_of_repository(data_dir: Path, top: Path) -> Path:
-    """Return the folder for a repository's worktrees. Its name contains a hash of the repository's path."""
+    """Return the folder for a repository's worktrees. The folder's name contains a hash of `top`."""
     digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
     return worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
 

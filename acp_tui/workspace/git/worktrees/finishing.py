@@ -1,6 +1,6 @@
-"""Merges the worktree of a conversation into the user's branch, or removes it.
+"""Merges the worktree of a conversation into the user's branch, or removes the worktree.
 
-`acp_tui/ui/screens/worktree/worktree_finish.py` asks the user which of the two to do.
+`acp_tui/ui/screens/worktree/worktree_finish.py` asks the user whether to merge or to remove.
 """
 
 from __future__ import annotations

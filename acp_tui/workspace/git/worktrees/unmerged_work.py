@@ -96,7 +96,7 @@ def _target(git: UserGit, worktree: Worktree) -> str:
 
 
 def _commit(git: UserGit, name: str) -> str:
-    """Return the id of the commit that a name refers to; an empty string if there is none."""
+    """Return the id of the commit that a name refers to; an empty string if there is no such commit."""
     words = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
     return git.line(*words) if git.succeeds(*words) else ""
 
@@ -111,7 +111,7 @@ def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tupl
 
 
 def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
-    """Return why the worktree cannot be merged, in a sentence; an empty string if it can be."""
+    """Return why the worktree cannot be merged, in a sentence; an empty string if there is no obstacle."""
     if not worktree.target:
         return (
             "The worktree cannot be merged: the repository had no branch checked out when the worktree"
@@ -135,7 +135,7 @@ def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str
 
 
 def _fingerprint(top: Path, names: list[str]) -> str:
-    """Return a text that changes whenever one of these files changes."""
+    """Return a text that changes whenever one of the files `names` in the folder `top` changes."""
     parts: list[str] = []
     for name in names:
         try:

@@ -1,8 +1,8 @@
 """Runs git in the user's repository, for operations that the user has requested.
 
 A repository can make git run programs: its hooks, and the filters, file system monitors and transports named
-in its configuration. `guarded` commands run none of them unless the user trusts the repository. `as_user`
-commands are what the user would type: hooks and settings apply.
+in its configuration. `guarded` commands run none of these programs unless the user trusts the repository.
+`as_user` commands are what the user would type: hooks and settings apply.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class UserGit:
         self._trusted = trusted
 
     def guarded(self, *words: str, ok: Sequence[int] = (0,)) -> bytes:
-        """Run a command and return its output. The repository's hooks and filters run only if it is trusted.
+        """Run a command and return its output. Hooks and filters run only if the repository is trusted.
 
         Raises `GitCommandError` if the exit code is not in `ok`.
         """

@@ -17,7 +17,7 @@ META_FIELD = "worktree"
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A git worktree that was created for a conversation, on a branch of its own."""
+    """A git worktree on a branch of its own, created for a conversation."""
 
     path: Path
     branch: str
@@ -34,7 +34,10 @@ class Worktree:
 
     @property
     def project_folder(self) -> Path:
-        """The counterpart of `folder` in the user's checkout. Rules, trust and history are stored for it."""
+        """The counterpart of `folder` in the user's checkout.
+
+        Rules, trust and history are stored for this counterpart.
+        """
         return self.repository / self.subfolder
 
     def to_dict(self) -> dict[str, str | bool]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class WorktreeLock:
     """A shared lock on the folder of a worktree, held until `release` or until the process ends.
 
-    Some network file systems have no locks. On those, and if the folder is gone, `is_shared` returns False.
+    `is_shared` returns False if the folder is gone, and on network file systems without locks.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +50,7 @@ def _guard(path: Path) -> Iterator[None]:
     """Let only one process at a time take or test a worktree's lock.
 
     To test the lock, a process releases its own shared lock for a moment. Without the guard, another process
-    could test the lock at that moment and find it free.
+    could find the lock free at that moment.
     """
     descriptor = _open_folder(path.parent)
     try:

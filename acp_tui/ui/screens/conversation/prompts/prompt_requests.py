@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PromptRequests:
-    """Handles the messages that the prompt and the queue send when the user acts on them."""
+    """Carries out the requests that the prompt and the queue send as messages."""
 
     def __init__(
         self,
@@ -32,11 +32,11 @@ class PromptRequests:
 
         Args:
             screen: The conversation's screen.
-            prompt: Its prompt.
+            prompt: The prompt on this screen.
             runner: Sends prompts and runs commands.
             actions: Puts queued prompts back into the input.
-            use_server_prompt: Puts an MCP prompt into the input. Called with the prompt's name and the text
-                that the user typed after the name.
+            use_server_prompt: Puts an MCP prompt into the input. Called with the name of the MCP
+                prompt and the text that the user typed after the name.
             resume_question: Reopens the question that the user left to write a prompt.
         """
         self._screen = screen
@@ -85,7 +85,7 @@ class PromptRequests:
     # ------------------------------------------------------------------------- drawing
 
     def show_facts(self, changed: set[str | None]) -> None:
-        """Update the prompt and the queue. `changed` names the attributes of the session that changed."""
+        """Update the prompt and the queue. `changed` names the session's changed attributes."""
         if changed & {"queue", "queue_paused"}:
             self.show_queue()
         self._actions.show_facts(changed)

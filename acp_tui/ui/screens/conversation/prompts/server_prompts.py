@@ -28,7 +28,7 @@ MAX_CHARACTERS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class OfferedPrompt:
-    """A prompt of an MCP server, as it was when the server was last tested."""
+    """A prompt that an MCP server offered when the server was last tested."""
 
     server: str
     name: str
@@ -83,7 +83,7 @@ class ServerPrompts:
         self._prompt.set_resources(resources)
 
     async def use(self, name: str, argument: str = "") -> None:
-        """Ask the user for the arguments of a prompt, get it from its server, and put it into the input.
+        """Ask for a prompt's arguments, get the prompt from its server, and put the text into the input.
 
         `argument` pre-fills the first field of the form.
         """

@@ -53,7 +53,7 @@ class ItemActions:
         return None
 
     def label_of(self, key_id: str, *, in_tab: bool) -> str | None:
-        """Return the footer's label of a key if it depends on the state; None for the usual label."""
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         if key_id == "mcp.open" and in_tab:
             return {"tools": "call", "resources": "read"}.get(self._state.tab_name, "view")
         return "accept all" if key_id == "mcp.accept" and not in_tab else None

@@ -48,7 +48,7 @@ def _item(record: Mapping[str, Any], palette: Palette) -> PaneItem:
 
 
 def _text(record: Mapping[str, Any]) -> str:
-    """Return the text to show for a record: its own text, or one made from its values."""
+    """Return the text to show for a record: the record's own text, or a text made from the other values."""
     text = record.get("line", record.get("sentence"))
     if isinstance(text, str):
         return visible_line(text)[:MAX_CHARACTERS]

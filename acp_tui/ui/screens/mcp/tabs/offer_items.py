@@ -28,7 +28,7 @@ MIN_NAME_CELLS = 12
 def tool_items(
     inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool], palette: Palette
 ) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Mark those that are new or have changed since the user accepted the tools.
+    """Yield an item for each tool. Mark tools that are new or have changed since the user accepted the tools.
 
     `is_offered` returns whether agents are offered the tool with this name.
     """
@@ -72,7 +72,7 @@ def resource_items(inspection: Inspection, palette: Palette) -> Iterator[PaneIte
 def _item(
     key: str | None, name: str, right: str, about: str, styles: tuple[Style, Style], palette: Palette
 ) -> PaneItem:
-    """Return an item with a name, a remark at its right end, and a description in a second line."""
+    """Return an item with a name, a remark at the right edge, and a description in a second line."""
 
     def draw(width: int) -> list[Strip]:
         room = width - RIGHT_MARGIN

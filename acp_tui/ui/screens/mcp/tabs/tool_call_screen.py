@@ -1,4 +1,4 @@
-"""The full-screen view of a tool call that the user makes: its progress, then its result."""
+"""The full-screen view of a tool call that the user makes: the call's progress, then the result."""
 
 from __future__ import annotations
 
