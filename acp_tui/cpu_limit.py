@@ -36,7 +36,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
 
     before = signal.signal(signal.SIGVTALRM, stop)
     try:
-        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # again, should somebody catch the first
+        signal.setitimer(signal.ITIMER_VIRTUAL, seconds, seconds)  # again, if the block catches the first
         yield
     finally:
         active = False

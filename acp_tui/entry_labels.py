@@ -191,7 +191,8 @@ def repeats_raw_input(content: Content, call: ToolCall) -> bool:
 
     Some agents send the input as content while the model is still writing the input.
     """
-    if call.raw_input is None:  # the input has not come yet; once the call has completed, it is the output
+    # Without raw input, the content may be the input. Once the call has completed, the content is the output.
+    if call.raw_input is None:
         command = read_command(_as_json(content)) if call.kind == "execute" else None
         return command is not None and call.status != "completed"
     return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
@@ -239,7 +240,7 @@ def answered_by(entry: Permission, max_characters: int | None = None) -> str:
     limits the name, which comes from the agent.
     """
     if entry.outcome == "cancelled" and entry.by == "you":
-        return ""  # the end of the turn says so
+        return ""  # the user stopped the turn, and the end of the turn says so
     parts: list[str] = []
     if entry.option is not None and (entry.by == "you" or not entry.option.kind.endswith("_once")):
         name = entry.option.name

@@ -38,11 +38,11 @@ class AgentChoice:
     name: str
     title: str
     about: str
-    state: Literal["installed", "downloaded", "missing"]  # downloaded: by a runner such as npx, on start
+    state: Literal["installed", "downloaded", "missing"]  # downloaded: when it is started, by npx or uvx
     state_label: str
     install_command: str | None
     missing_reason: str  # a sentence; empty unless the agent is missing
-    is_tested: bool  # with acp-tui, or the user's own command
+    is_tested: bool  # with acp-tui; also True for the user's own commands
     was_used: bool  # in a recorded session
 
     @property

@@ -22,7 +22,7 @@ class KnownAgent:
     install: str | None = None  # a command that installs the agent
     key_variables: tuple[str, ...] = ()  # environment variables, any of which may contain the API key
     sign_in: str | None = None
-    project_mcp: tuple[str, ...] = ()  # files of a project from which it reads MCP servers by itself
+    project_mcp: tuple[str, ...] = ()  # the project files in which the agent itself looks up MCP servers
     note: str | None = None
     homepage: str | None = None
     tested_version: str | None = None  # the version that acp-tui was tested with

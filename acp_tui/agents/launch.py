@@ -29,9 +29,9 @@ class Launch:
     command: list[str]
     env: dict[str, str] = field(default_factory=dict)  # added to our own environment
     install_hint: str | None = None  # a command that installs the agent
-    ad_hoc: bool = False  # from a command line, so that the name does not identify the agent
+    ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
     missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
-    project_mcp: tuple[str, ...] = ()  # files of a project from which it reads MCP servers by itself
+    project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
 
 
 def launch_from_command(line: str) -> Launch:

@@ -129,7 +129,7 @@ class ConversationSetup:
             self.conversation.note(self._notices.pop(0))
         if self._stored is not None:
             session_id = self._stored.text("session_id")
-            if session_id is None:  # it ended before the agent had opened it
+            if session_id is None:  # the recorded run ended before the agent had opened a session
                 self._is_new = True
                 await self.conversation.open_new()
             elif self._fork:

@@ -103,7 +103,7 @@ class ProjectTrust:
         for server in servers:
             first = usable.get(server.name)
             if server.definition() in own or (first and first.definition() == server.definition()):
-                continue  # the agent gets the same one anyway
+                continue  # the agent gets the same server anyway
             if reason := self._read_by_agent(server):
                 self.withheld.append(UnsentServer(server, reason, intended=True))
                 continue
@@ -272,7 +272,7 @@ class ProjectTrust:
         names: list[str] = []
         for word in [server.program, *server.args] if server.program else []:
             path = self._cwd / word.rpartition("=")[2].replace("${workspaceFolder}", str(self._cwd))
-            with suppress(OSError):  # too long for a path
+            with suppress(OSError):  # the word may be too long for a path
                 if path.is_file() and path.resolve().is_relative_to(self._cwd):
                     names.append(str(path.resolve().relative_to(self._cwd)))
         return names

@@ -63,6 +63,6 @@ def _has_text(session: StoredSession, drafts: Drafts) -> bool:
     if session_title(session).strip() or drafts.load(session.id):
         return True
     try:
-        return QUEUED_RECORD in session.wire.read_bytes()  # short, because the agent never got a prompt
+        return QUEUED_RECORD in session.wire.read_bytes()  # a short file: the agent never got a prompt
     except OSError:
         return False

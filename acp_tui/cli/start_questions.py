@@ -17,8 +17,8 @@ class StartAnswer:
 
     label: str
     accept: Callable[[], None] = lambda: None
-    grants: bool = False  # it allows something: the user must have seen the whole question
-    refusal: str = ""  # printed if the agent does not start; empty: it starts
+    grants: bool = False  # the answer allows something, so the user must have seen the whole question
+    refusal: str = ""  # printed instead of starting the agent; empty: the agent starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class StartQuestion:
     answers: tuple[StartAnswer, ...]  # the first is the safe one
     facts: tuple[tuple[str, str], ...] = ()  # label and value; shown in full
     warnings: tuple[str, ...] = field(default=())
-    position: tuple[int, int] = (1, 1)  # its number and their count
+    position: tuple[int, int] = (1, 1)  # the number of this question, and how many there are
     main_fact: str = ""  # the label of the value to highlight
     close_label: str = "no"
 

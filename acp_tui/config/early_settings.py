@@ -26,12 +26,12 @@ class EarlySettings:
 
     cwd: Path
     agent: str | None = None
-    own_agent: str | None = None  # the agent without the project's file
+    own_agent: str | None = None  # the value of `agent` without the project's file
     theme: str | None = None
     theme_dark: str | None = None
     theme_light: str | None = None
     restore_tabs: bool = False
-    keys: dict[str, str] = field(default_factory=dict)  # keys separated by commas, by action id
+    keys: dict[str, str] = field(default_factory=dict)  # by action id; several keys are separated by commas
 
 
 def read(cwd: Path, environ: Mapping[str, str] | None = None) -> EarlySettings:

@@ -108,7 +108,7 @@ class Settings:
     panes: str = "none"  # the pane that is open when a conversation begins
     keys: dict[str, str] = field(default_factory=dict)  # by action id; checked by the screen
     notify: str = "all"  # how the user is notified when the window is unfocused
-    notify_command: list[str] = field(default_factory=list)  # a program to run for that
+    notify_command: list[str] = field(default_factory=list)  # a program and its arguments, run for each alert
     restore_tabs: bool = False  # whether the tabs of the last run in the folder come back
     context_warning: int = 85  # the percentage of the context window at which to warn; 0: never
     terminal_progress: str = "auto"  # whether the terminal's tab shows that an agent works
@@ -117,10 +117,10 @@ class Settings:
     workspace: Workspace = field(default_factory=Workspace)
     own_server: OwnServer = field(default_factory=OwnServer)
     tools: dict[str, user_tools.UserTool] = field(default_factory=dict)
-    mcp_servers: list[mcp.Server] = field(default_factory=list)  # of several with one name, the last counts
+    mcp_servers: list[mcp.Server] = field(default_factory=list)  # if two have the same name, the last is used
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
     agents: dict[str, user_agents.UserAgent] = field(default_factory=dict)
-    origins: dict[str, Origin] = field(default_factory=dict)  # by dotted key; missing ones are built in
+    origins: dict[str, Origin] = field(default_factory=dict)  # by dotted key; `BUILT_IN` if missing
     problems: list[Problem] = field(default_factory=list)
 
     def value(self, key: str) -> Any:
@@ -324,7 +324,7 @@ def variable_name(key: str) -> str:
 
 
 def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
-    # Lists cannot be set by a variable: there is no usual notation for them.
+    # Lists other than commands cannot be set by a variable: there is no usual notation for them.
     keys = {variable_name(key): key for key, check in VALIDATORS.items() if check is not validators.strings}
     for name in sorted(environ):
         if key := keys.get(name):

@@ -55,7 +55,7 @@ def read_small_file_inside(folder: Path, name: str) -> bytes | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     with open(descriptor, "rb") as opened:
-        # A link may have been put in place since the path was resolved.
+        # A part of the path may have been replaced by a link since the path was resolved.
         if not os.path.samestat(os.fstat(descriptor), real.stat()) or _resolved(real) != real:
             raise OSError(None, "it is being replaced")
         return _read(opened)

@@ -63,7 +63,7 @@ class SignInNeeded(RequestFailed):
     """The agent requires a sign-in. The message lists the agent's sign-in methods."""
 
     def __init__(self, title: str, method: str, error: RpcError, methods: list[AuthMethod]) -> None:
-        # Not `RequestFailed.__init__`: its sentence names the method of the protocol, not what to do.
+        # `RequestFailed.__init__` would name the protocol's method in the message, not the ways to sign in.
         ConnectionFault.__init__(self, _sign_in_sentence(title, error.message, methods))
         self.method = method
         self.error = error

@@ -122,7 +122,7 @@ class PendingRequests:
         if not isinstance(params, dict):
             raise Refusal(INVALID_PARAMS, "Invalid params", {"details": "params must be an object"})
         if not request.withdrawn:
-            # An inner task: when it is cancelled, this one still answers.
+            # An inner task: when the inner task is cancelled, the outer task still answers.
             request.task = task = asyncio.ensure_future(self._serve(method, params, request.id))
             try:
                 await asyncio.wait([task])

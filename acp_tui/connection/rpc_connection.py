@@ -125,7 +125,8 @@ class RpcConnection:
         try:
             async with asyncio.timeout(None) as limit:
                 if timeout is not None:
-                    # asyncio keeps a cancelled timer until its time, and its context refers to a screen.
+                    # With an empty context: asyncio keeps a cancelled timer until it is due, and the current
+                    # context refers to a screen.
                     Context().run(limit.reschedule, asyncio.get_running_loop().time() + timeout)
                 return await self._sdk.send_request(method, self._traced(params or {}))
         except RequestError as error:

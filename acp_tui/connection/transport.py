@@ -140,7 +140,7 @@ class WireTransport:
         self._pending.discard(request_id)
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
-            # Errors come in every shape: `RpcConnection.call` reads the whole of it from `data`.
+            # Errors come in every shape: the whole error goes to `data`, where `RpcConnection.call` reads it.
             answer["error"] = {"code": INTERNAL_ERROR, "message": "", "data": frame["error"]}
         elif "result" in frame:
             answer["result"] = frame["result"]

@@ -43,7 +43,7 @@ class ContextWarning:
             self._warned = self._warned and share > self._threshold - HYSTERESIS
         elif not self._warned:
             self._warned = True
-            # Later, because other listeners must see the update of the agent first.
+            # Called later, because other listeners must see the agent's usage update before this notice.
             asyncio.get_running_loop().call_soon(self._note, Noticed("warning", self._sentence(share)))
 
     def _sentence(self, share: float) -> str:

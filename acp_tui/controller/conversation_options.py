@@ -23,7 +23,7 @@ class Options:
     directories: list[Path] = field(default_factory=list)
     policy: Policy = "ask"
     run_rules: list[Rule] = field(default_factory=list)
-    servers: list[Server] = field(default_factory=list)  # read when a session is opened
+    servers: list[Server] = field(default_factory=list)  # read each time a session is opened
     withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
     question_handler: QuestionHandler | None = None
     can_rewind: bool = False  # copy changed files before and after each turn

@@ -197,7 +197,7 @@ class PromptQueue:
             self._conversation.note(QueuePaused(True))
             self._failed(need, text)
         except UserError as error:
-            if not (isinstance(error, AgentGone) and error.exit.expected):  # not if the user restarted it
+            if not (isinstance(error, AgentGone) and error.exit.expected):  # unless acp-tui ended the agent
                 self._failed(error, text)
         else:
             self._turn = None

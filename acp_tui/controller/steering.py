@@ -42,12 +42,12 @@ class Steering:
         async with self._lock:
             session = self._conversation.session
             if not session.working or all(prompt.id != prompt_id for prompt in session.queue):
-                return  # the turn has ended, or the prompt was removed, while this waited for another prompt
+                return  # the turn ended or the prompt was removed during the wait for another prompt
             try:
                 outcome = await self._conversation.steer(blocks, timeout=ANSWER_SECONDS)
             except AgentTimeout:
                 outcome = "no answer"
-            except UserError:  # the transcript shows a call that failed, and an agent that died
+            except UserError:  # the transcript already shows that the call failed or the agent exited
                 return
             if outcome in TAKEN_OUTCOMES:
                 self._conversation.note(Unqueued(prompt_id))

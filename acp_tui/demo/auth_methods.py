@@ -22,7 +22,7 @@ def auth_methods(client: ClientCapabilities) -> list[AuthMethod]:
             id=AGENT_METHOD_ID, name="Sign in", description="Always succeeds: the demo has no accounts"
         )
     ]
-    # Only offered to clients that can run it in a terminal.
+    # Only for clients that can run a sign-in program in a terminal.
     if client.auth and client.auth.terminal:
         methods.append(
             TerminalAuthMethod(

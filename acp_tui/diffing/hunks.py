@@ -76,7 +76,7 @@ class Hunk(NamedTuple):
     """Changes close to each other, and the unchanged lines around them."""
 
     parts: list[Sequence[str] | LineChange]
-    old: int  # the number of its first line
+    old: int  # the number of the hunk's first line in the old text
     new: int
     hidden: int | None = None  # unchanged lines omitted before it; None if unknown
     heading: str = ""  # from the hunk header of a patch, such as the enclosing function

@@ -64,7 +64,7 @@ def _char_ranges(tokens: list[str], ranges: list[tuple[int, int]]) -> list[CharR
     for token in tokens:
         ends.append(ends[-1] + len(token))
     found: list[CharRange] = []
-    last = 0  # the token after the last range
+    last = 0  # the index of the token after the previous range
     for first, after in ranges:
         if first == after:
             continue

@@ -70,7 +70,7 @@ class BehaviourCheck:
         self._answered: set[object] = set()
         self._agent_requests: set[object] = set()  # ids of the agent's pending requests
         self._session: str | None = None
-        self._session_before: str | None = None  # when the request to open a session was sent
+        self._session_before: str | None = None  # `_session` before the request to open another one
         self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
         self._opening: str | None = None  # the method of an unanswered request to open a session
         self._modes: set[str] = set()  # available modes; empty if the agent has none

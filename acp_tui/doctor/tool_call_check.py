@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
-ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple: a faulty kind may not be hashable
+ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple, because a faulty kind can be unhashable
 
 
 class Report(Protocol):
@@ -22,7 +22,7 @@ class _ToolCall:
     kind: Any = "other"
     title: Any = None
     reported_open: bool = False
-    served: bool = False  # the client wrote a file or created a terminal while it was open
+    served: bool = False  # the client wrote a file or created a terminal while the call was open
 
 
 class ToolCallCheck:

@@ -28,7 +28,7 @@ class Violation:
     check: str  # e.g. `schema:session/update` or `tool-update-unannounced`
     sentence: str
     count: int = 1
-    example: str | None = None  # from the first time
+    example: str | None = None  # from the first violation of this kind
 
 
 def find_violations(records: Iterable[Record]) -> list[Violation]:

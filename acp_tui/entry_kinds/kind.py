@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Content, Entry, Session
 
 Spacing = Literal["paragraph", "compact", "tight", "remark"]
-"""When a blank line separates an entry from its neighbours in the transcript.
+"""When an entry asks for a blank line above and below it. Two entries are separated if either asks for one.
 
-`paragraph`: always. `compact`: only while the entry or that neighbour is unfolded. `tight`: only while that
-neighbour is unfolded. `remark`: never above the entry, because a remark comments on the entry above it.
+`paragraph`: always. `compact`: unless the entry starts folded. `tight` and `remark`: never. A remark comments
+on the entry above, so that entry is separated from the remark only if its spacing is `paragraph`.
 """
 
 

@@ -72,7 +72,7 @@ def _elements(entry: Entry, context: TextContext) -> list[str]:
     classes = "entry withdrawn" if entry.withdrawn and kind.dims_when_withdrawn else "entry"
     try:
         return [_block(block, classes) for block in kind.export_blocks(entry, context)]
-    except Exception as error:  # one entry must not cost the whole document
+    except Exception as error:  # an error in one entry must not prevent the export
         note, text = escape(failure_note(entry, error)), escape(raw_text(entry))
         return [f'<section class="entry"><p>{note}</p><pre>{text}</pre></section>']
 

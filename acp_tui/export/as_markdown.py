@@ -50,7 +50,7 @@ def as_markdown(session: Session, metadata: SessionMetadata) -> str:
     for entry in session.entries:
         try:
             paragraphs += list(writer.entry(entry))
-        except Exception as error:  # one entry must not cost the whole document
+        except Exception as error:  # an error in one entry must not prevent the export
             paragraphs += [escape_markdown(failure_note(entry, error)), code_block(raw_text(entry))]
     return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
 

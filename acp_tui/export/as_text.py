@@ -25,7 +25,7 @@ def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[st
     for entry in session.entries:
         try:
             lines = list(kind_of(entry).plain_text(entry, context))
-        except Exception as error:  # one entry must not cost the rest
+        except Exception as error:  # a fault in one entry must not lose the others
             lines = [failure_note(entry, error), *indented(raw_text(entry).split("\n"))]
         if lines:
             # Make every line safe here, including the ones that come from `raw_*` fields.

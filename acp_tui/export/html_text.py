@@ -154,7 +154,8 @@ def _lexer(language: str) -> Lexer | None:
     from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
-        # Keep newlines: some lexers do not recognise a last line without one. Browsers do not show it.
+        # Keep blank lines at the start. Pygments also adds a newline at the end: some lexers do not recognise
+        # the last line without it, and browsers do not show it.
         return get_lexer_by_name(language, stripnl=False) if language else None
     except ClassNotFound:
         return None

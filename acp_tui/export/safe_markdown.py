@@ -26,7 +26,8 @@ _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
 _LINE_START = re.compile(r"(\n[ \t>]*)<")
 _CELL = re.compile(r"(?<!\\)\|")
 _SCRIPT_SCHEME = re.compile("(?:javascript|vbscript):", re.IGNORECASE)
-_ENCODED_BLANK = re.compile("%(?:[01][0-9a-f]|20)", re.IGNORECASE)  # browsers ignore these in a scheme
+# Blanks and control characters, percent-encoded by the parser. Browsers ignore these characters in a scheme.
+_ENCODED_BLANK = re.compile("%(?:[01][0-9a-f]|20)", re.IGNORECASE)
 
 
 @cache

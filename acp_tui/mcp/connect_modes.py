@@ -47,5 +47,5 @@ def remember_mode(server: ResolvedServer, mode: ConnectMode, *, is_modern: bool,
     elif mode == "auto":
         best = "auto" if is_modern else "legacy"
     if best is not None and facts.read(server.name, server.digest).mode != best:
-        with contextlib.suppress(OSError):  # only makes the next start slower
+        with contextlib.suppress(OSError):  # a failure only makes the next start slower
             facts.remember_mode(server.name, server.digest, best)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["McpConnection", "ServerHandlers", "connect"]
 
-# Without a log file, Python would print the SDK's warnings to stderr, with what a server wrote as it is.
+# Without a log file, Python would print the SDK's warnings to stderr. They can quote unescaped server output.
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 WAITING_SECONDS = 3.0

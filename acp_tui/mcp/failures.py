@@ -27,7 +27,7 @@ class FailureCause(StrEnum):
     CREDENTIALS_REFUSED = "credentials-refused"  # HTTP 401 despite an Authorization header
     FORBIDDEN = "forbidden"  # HTTP 403
     HTTP_STATUS = "http-status"  # any other status that is an error
-    REDIRECT = "redirect"  # one that is not followed
+    REDIRECT = "redirect"  # a redirect that is not followed
     TLS = "tls"
     UNREACHABLE = "unreachable"  # no connection to the host
     TIMEOUT = "timeout"

@@ -262,7 +262,7 @@ async def _all_pages(
             raise list_timeout(connection.server, kind, LIST_TIMEOUT_SECONDS) from None
         except Exception as error:
             if is_unknown_method(error) and not items:
-                return []  # e.g. resources without templates
+                return []  # e.g. the server has resources but does not support templates
             raise await connection.failure(error, f"list its {kind}") from error
         items += getattr(page, attribute)
         if len(items) > MAX_ITEMS:

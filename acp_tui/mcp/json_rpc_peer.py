@@ -30,7 +30,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 SERVER_ERROR = -32000
-"""The code for errors of the connection to a server."""
+"""The code for failures of an MCP server or of the connection to the server."""
 MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 """The longest message that is accepted. Real ones are far shorter; the limit bounds memory."""
 _NOT_CANCELLABLE = frozenset({"initialize", "server/discover"})
@@ -186,7 +186,7 @@ class JsonRpcPeer:
         elif isinstance(request_id, bool) or not isinstance(request_id, int | str):
             error = RpcError(INVALID_REQUEST, "The id of a request must be a string or an integer.")
             self._send({"id": None, "error": error.as_json()})
-        elif request_id not in self._serving:  # the answers to two requests with one id look the same
+        elif request_id not in self._serving:  # else ignored: the answers could not be told apart
             task = asyncio.create_task(self._serve(request_id, method, message.get("params")))
             self._serving[request_id] = task
             task.add_done_callback(lambda _: self._serving.pop(request_id, None))

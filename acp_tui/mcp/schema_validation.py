@@ -39,7 +39,7 @@ class SchemaValidator:
 
     def __init__(self, schema: object) -> None:
         self._schema = schema
-        self._too_slow = False  # whether a check took too long
+        self._too_slow = False  # after a check took too long, no more checks are made
 
     def fault(self, value: object) -> SchemaFault | None:
         """Return the most important fault of a value; None if there is none. See `faults`."""

@@ -23,10 +23,10 @@ AD_HOC = "command:"
 class AgentIdentity:
     """An agent, as rules refer to it. For an agent in the catalogue, only `id` is set."""
 
-    id: str  # its catalogue id, or `command:` and a digest of its arguments, which may contain secrets
+    id: str  # its catalogue id, or `command:` and a digest, because its command may contain secrets
     line: str = ""  # the command without secrets, for display
     name: str | None = None  # the name that the agent reports
-    program: str | None = None  # the program's name, by which rules of earlier versions refer to it
+    program: str | None = None  # the program's name, by which rules of earlier versions refer to the agent
 
     @property
     def label(self) -> str:

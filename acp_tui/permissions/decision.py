@@ -39,7 +39,7 @@ _ROWS = {
 }
 _REMEMBERING = frozenset({"ask", "accept-edits", "yolo"})
 MAX_NAMED = 4
-"""The reason for asking the user lists the parts of a command that are not allowed yet, up to this number."""
+"""The maximum number of parts of a command to name as not allowed yet when the user is asked."""
 MAX_NAME = 60
 """Longer parts of a command are cut to this number of characters in the reason for asking the user."""
 
@@ -49,7 +49,7 @@ class PartVerdict:
     """The answer to one part of a composite command."""
 
     part: Subject
-    answer: Action  # "ask" if the part is new
+    answer: Action  # "ask" if the part is new (nothing allows or rejects it) or a reject rule may apply
     why: str
     rule: Rule | None = None
 

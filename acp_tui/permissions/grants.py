@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 def covers(allowed: Subject, asked: Subject) -> bool:
     """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
-    if asked.mcp_call is not None:  # the agent may have asked about the call before it called the bridge
+    # The user may have allowed an MCP call when the agent asked, before the call reached the bridge.
+    if asked.mcp_call is not None:
         return asked.always_ask is None and asked.mcp_call == allowed.mcp_call
     if not (allowed.certain and asked.certain and asked.served):
         return False

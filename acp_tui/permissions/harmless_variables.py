@@ -23,7 +23,7 @@ _NAMES = re.compile(
 _TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
 _SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
 
-# Variables that name a program. Agents set them to values that start none, so that no pager or editor opens.
+# Variables that name a program. Agents use the values in `_NO_PROGRAM` to prevent pagers and editors.
 _PROGRAMS = re.compile(
     r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
 )

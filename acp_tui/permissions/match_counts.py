@@ -59,7 +59,7 @@ class MatchCounts:
         self._path = path
         self._kept_ids = kept_ids
         self._lock = threading.Lock()  # for the attributes, never held during disk access
-        self._file_lock = threading.Lock()  # from reading the file until `_unsaved` is correct again
+        self._file_lock = threading.Lock()  # held from reading the file until `_unsaved` is correct again
         self._unsaved: dict[str, Matches] = {}
         self._timer: threading.Timer | None = None
 

@@ -31,7 +31,7 @@ class Rule:
     scope: Scope = "session"
     project: str | None = None  # the folder, if the scope is "project"
     agent: str | None = None  # the id of an `AgentIdentity`; None: any agent
-    agent_name: str | None = None  # the name that an agent of a command reports; None: any name
+    agent_name: str | None = None  # the name that an agent not in the catalogue reports; None: any
     agent_line: str = field(default="", compare=False)  # the agent's command, for display
     id: str = ""  # set by the rule store
     created: float = 0.0  # seconds since the epoch

@@ -42,7 +42,7 @@ class Target:
     path: str  # absolute, as the agent wrote it
     real: str  # with all symlinks resolved
     inside: bool  # inside the workspace
-    sensitive: str | None = None  # why it is sensitive, in words that follow its name
+    sensitive: str | None = None  # why it is sensitive, as a clause to put after the path
     identity: tuple[int, int] | None = None  # device and inode of a folder that a command runs in
 
 
@@ -56,7 +56,7 @@ class PathContext:
     sensitive: Callable[[str], str | None] = is_sensitive
     base_environment: Mapping[str, str] = field(default_factory=dict)  # what every command gets
     identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # returns a folder's device and inode
-    repository_of: Callable[[str], str | None] = lambda _folder: None  # returns the git repository it is in
+    repository_of: Callable[[str], str | None] = lambda _folder: None  # returns a folder's git repository
 
     def target(self, path: str, base: str | None = None) -> Target:
         """Resolve a path, and determine whether the path is in the workspace and whether it is sensitive.
@@ -103,7 +103,7 @@ class Subject:
 
     kind: str  # one of `KINDS`
     description: str  # "run `pytest -q` in src"; may contain any character
-    doubt: str | None = None  # why it is uncertain, as a clause
+    doubt: str | None = None  # why it is uncertain what will happen, as a clause
     served: bool = False  # acp-tui itself would carry it out: fs/* and terminal/*
     targets: tuple[Target, ...] = ()
     contents: tuple[tuple[str, str], ...] = ()  # what files will contain, by real path, where that is known
@@ -112,16 +112,16 @@ class Subject:
     # A command:
     command: str | None = None  # the line for a shell, unwrapped; None with `argv`
     argv: tuple[str, ...] | None = None  # a program and its arguments, run without a shell
-    command_text: str | None = None  # either of them as one line, for display
-    run: str | tuple[str, ...] | None = None  # what runs in `cwd`: with its shell, without a leading `cd`
-    command_words: tuple[str, ...] | None = None  # of a plain command; an allow rule matches no other
-    argument_risks: tuple[tuple[int, str], ...] = ()  # position and reason of what a rule has to name
+    command_text: str | None = None  # `command` or `argv` as one line, for display
+    run: str | tuple[str, ...] | None = None  # what to run in `cwd`: may be a `sh -c`, has no leading `cd`
+    command_words: tuple[str, ...] | None = None  # the words of a single plain command, otherwise None
+    argument_risks: tuple[tuple[int, str], ...] = ()  # each risky argument's index and the reason
     not_plain: str | None = None  # why no allow rule with command words matches, as a clause about "it"
     parts: tuple[Subject, ...] = ()  # of a composite command: its commands, and the files that they write
     part_text: str = ""  # of a part, for display: "git diff", "edit out.txt"
     cwd: Target | None = None
     environment: tuple[tuple[str, str], ...] = ()  # the variables that are set for it
-    variables: tuple[tuple[str, str], ...] = ()  # those that are not harmless
+    variables: tuple[tuple[str, str], ...] = ()  # those of `environment` that are not harmless
     sensitive_names: tuple[str, ...] = ()  # the sensitive files that it names, as clauses about "it"
     written: tuple[Target, ...] = ()  # the files that its output is redirected to
     writes_unknown: bool = False  # its output is also redirected to files whose names are computed

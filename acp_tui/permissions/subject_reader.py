@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from acp_tui.permissions.tool_call_sources import FoundCommands
 
 
-# Kinds that are judged by their command or files, even if a tool of an MCP server does it. A tool that claims
-# only to search or to think is judged as a tool of its server.
+# Calls of these kinds are judged by their command or files, even if they use a tool of an MCP server. Calls
+# that use such a tool and state another kind, such as "search" or "think", are judged by the tool.
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 MAX_SHOWN_VALUE = 60
@@ -82,10 +82,11 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
     else:
         subject = _anything_else(call, kind)
     known = subject.command is not None or subject.argv is not None
-    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often contain such texts
+    if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often quote dangerous commands
         suspicion = next((why for text in texts_of(call) if (why := find_danger_in_prose(text))), None)
         subject = subject.evolve(dangerous=suspicion)
-    guess = call.mcp_tool if tool.server is None else None  # for rules that reject
+    # The tool in the call's title is uncertain, so it only matters for rules that reject.
+    guess = call.mcp_tool if tool.server is None else None
     return subject.evolve(
         server=guess.server if guess else tool.server,
         tool=guess.name if guess else tool.name,

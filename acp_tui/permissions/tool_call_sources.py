@@ -158,7 +158,7 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
         return FoundTool(*parts)
     if named.is_ambiguous or fold_mcp_name(named.server) != fold_mcp_name(parts[0]):
         return FoundTool(doubt=_UNCLEAR_SERVER)
-    return FoundTool(named.server, named.name)  # agents replace characters in the server's name
+    return FoundTool(named.server, named.name)  # not `parts`: agents replace characters in the server's name
 
 
 _DIFFERENT_TOOLS = "it names different tools in different places"
@@ -274,7 +274,7 @@ def _add_directory(found: FoundCommands, source: Mapping[str, Any]) -> None:
         value = source.get(key)
         if isinstance(value, str) and value:
             if found.cwd not in (None, value):
-                found.doubt = "it names different directories in different places"
+                found.doubt = "it names several different working directories"
             found.cwd = value
         elif value:
             found.doubt = f"`{key}` in the raw input is not a directory"

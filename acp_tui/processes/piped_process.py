@@ -47,7 +47,7 @@ class PipedProcess:
         self._started: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._ended = asyncio.Event()
         self._discards_output = False
-        self._watcher_killed = False  # by us: it did not end the program in time, or nobody waits for that
+        self._watcher_killed = False  # by us, after a timeout; also True if `end` was cancelled
         self.pid = 0
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
@@ -88,7 +88,8 @@ class PipedProcess:
         except (OSError, ValueError) as error:  # e.g. arguments too long, or with a NUL
             raise StartError(f"{getattr(error, 'strerror', None) or error}") from error
         try:
-            process.pid = await asyncio.shield(process._started)  # shielded: the watcher reports in any case
+            # Shielded, because `_read_status` sets the future even after a cancellation.
+            process.pid = await asyncio.shield(process._started)
         except OSError as error:
             await process.end()
             raise ExecError(f"{program}: {_exec_error(error)}") from None
@@ -200,7 +201,7 @@ class PipedProcess:
         finally:
             if not self._started.done():
                 self._started.set_exception(OSError(errno.ECHILD, "its watcher process was killed"))
-            if not self.ended:  # the watcher was killed, so the program has to be ended here
+            if not self.ended:  # the watcher was killed or `end` cancelled: end the program here
                 self._kill_group()
                 self.watcher_lost = not self._watcher_killed
                 self._set_ended(-signal.SIGKILL if self._watcher_killed else None)

@@ -127,7 +127,7 @@ def end_all(targets: Targets, children: ChildReaper) -> None:
                 return
             for group in {group for pid, group in living.items() if pid not in signaled}:
                 _send_signal(-group, number)
-            if number == signal.SIGTERM:  # once per process, including those forked since
+            if number == signal.SIGTERM:  # repeat it only for groups with new processes
                 signaled.update(living)
             time.sleep(pause)
             pause = min(pause * 2, 0.1)

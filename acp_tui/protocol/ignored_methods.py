@@ -8,7 +8,8 @@ from __future__ import annotations
 
 _REQUESTS = frozenset(
     {
-        # Qwen Code asks for prompts that were queued during the turn. acp-tui sends those itself: -32601.
+        # Qwen Code asks for prompts that were queued during the turn. acp-tui sends these prompts itself, so
+        # it answers with the error -32601.
         "craft/drainMidTurnQueue",
     }
 )

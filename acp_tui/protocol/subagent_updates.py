@@ -21,7 +21,8 @@ def parent_call_id(update: dict[str, Any]) -> str | None:
     """
     meta = values.obj(update.get("_meta"))
     for source in (update, meta, *meta.values()):
-        is_named = isinstance(source, dict) and not _PARENT_CALL_SET.isdisjoint(source)  # per chunk, so fast
+        # This runs for every chunk, so it must be fast.
+        is_named = isinstance(source, dict) and not _PARENT_CALL_SET.isdisjoint(source)
         if is_named and (call_id := values.raw(source, *_PARENT_CALL)) is not None:
             return call_id
     return None

@@ -44,11 +44,11 @@ class Translator:
 
     def __init__(self) -> None:
         self._dialect = V1()
-        self._session_id: str | None = None  # None until our session is opened: all updates are ours
+        self._session_id: str | None = None  # our session; None while unknown: all updates count as ours
         self._opening: str | None = None  # the method of an unanswered request to open a session
         self._session_before: str | None = None  # our session when that request was sent
         self._calls: Pending = {}  # our unanswered requests
-        self._abandoned: set[RequestId] = set()  # those of them that we cancelled
+        self._abandoned: set[RequestId] = set()  # the ids of our requests that we cancelled
         self._last_call = -1
         self._requests: Pending = {}  # the agent's unanswered requests
         self._made_up = 0
@@ -144,7 +144,7 @@ class Translator:
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
-            # Unknown notifications are ignored, as JSON-RPC requires. The wire log has them.
+            # An extension that clients may ignore, see `ignored_methods`. The wire log has the notification.
             return [ev.Nothing(f"the notification {visible_line(method)}")]
         return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]
 

@@ -75,7 +75,7 @@ def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     return _chunk(update, "thought")
 
 
-# When Gemini replays a session, it also sends its own messages to the model as the user's.
+# When Gemini CLI replays a session, it also sends notes that it wrote to its model, as user messages.
 _NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|\[Function Response: [^\]\n]*\]\Z")
 
 

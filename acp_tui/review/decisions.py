@@ -146,7 +146,7 @@ class Review:
 def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> ChangedFile:
     for part in sorted(
         [WHOLE] if parts is None else parts, key=lambda one: one.hunk, reverse=True
-    ):  # the numbers of earlier hunks stay
+    ):  # last hunk first, so that the numbers of the other hunks stay the same
         file = file.accept(part) if verb == "accept" else file.revert(part)
     return file
 

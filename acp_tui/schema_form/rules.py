@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 """Returns whether a pattern is found in a text; None if the pattern is unusable or too slow."""
 
 MAX_SHOWN_PATTERN = 60
-"""The maximum length of a pattern that is quoted in a sentence."""
+"""The maximum number of characters shown of a pattern. Longer patterns are cut."""
 
 _EMAIL = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f<>\"{}|\\^`]+")

@@ -198,7 +198,7 @@ def _entry_for(field: Field, value: Any, problem: NotEnterable) -> Entry:
     if value is None and field.nullable and field.required:
         return () if field.choices else ""
     if value in ("", []) and not field.required:
-        raise problem  # an empty field is left out
+        raise problem  # an empty field would be read as no value
     if field.kind == "choice":
         return (_index(field, value, problem),)
     if field.kind == "json":

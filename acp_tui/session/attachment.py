@@ -72,7 +72,7 @@ OUTPUT_SCHEME = "terminal:"
 CONVERSATION_URI = "conversation:earlier"
 """URI of the text of an earlier conversation, which is not a file."""
 
-# Not compiled at import: the first frame does not need them.
+# The patterns are not compiled at import, because the first frame does not need them.
 _MENTION = (
     r"""(?<![^\s(\[{<"'`])@"""
     r"""(?:"(?P<quoted>(?:[^"\\\n]|\\.)+)"(?::(?P<first>\d{1,9})(?:-(?P<last>\d{1,9}))?)?|(?P<word>[^\s"]+))"""

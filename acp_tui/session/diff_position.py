@@ -17,9 +17,9 @@ def first_line(call: ToolCall, diff: Diff) -> int:
     if diff.line is not None:
         return diff.line
     location = next((place.line for place in call.locations if place.path == diff.path and place.line), None)
-    # A location is the line where the snippet starts, or the first changed line if the diff contains the
-    # whole file. A line beyond the end of the diff's text can only be the former; line 1 is the start in both
-    # cases.
+    # If the diff contains the whole file, a location is the first changed line; otherwise the line where the
+    # diff starts. If the line number is larger than the number of lines in the diff, the diff cannot be the
+    # whole file. Line 1 is the start in both cases.
     is_start = location is not None and not 1 < location <= diff.old.count("\n") + 1
     is_snippet = isinstance(call.raw_input, dict) and diff.old in call.raw_input.values()
     return location or 0 if is_start or is_snippet else 0

@@ -97,9 +97,7 @@ class SessionOpening(Event):
     cwd: str
     directories: list[str] = field(default_factory=list)
     session_id: str | None = None  # the session to load, resume or fork
-    mcp_servers: list[str] = field(
-        default_factory=list
-    )  # the names of the MCP servers that the agent is sent
+    mcp_servers: list[str] = field(default_factory=list)  # the names of the MCP servers sent to the agent
 
 
 @dataclass(slots=True)
@@ -158,7 +156,7 @@ class PromptSent(Event):
     """`session/prompt` was sent."""
 
     contents: list[Content]
-    raw_text: str = ""  # raw: all its text, to recognise the agent's echo
+    raw_text: str = ""  # raw: all text of the prompt, to recognise the agent's echo
 
 
 @dataclass(slots=True)
@@ -166,7 +164,7 @@ class Steered(Event):
     """The agent accepted a message that the user sent into the running turn."""
 
     contents: list[Content]
-    raw_text: str = ""  # raw: all its text, to recognise the agent's echo
+    raw_text: str = ""  # raw: all text of the message, to recognise the agent's echo
 
 
 @dataclass(slots=True)
@@ -239,14 +237,14 @@ class ToolCallChanged(Event):
     raw_input: Any = None
     has_raw_output: bool = False
     raw_output: Any = None
-    command: str | None = None  # this and the following fields are read from the raw input and output
+    command: str | None = None  # from here to `hunks`: read from the raw input, the raw output and `_meta`
     input_paths: list[str] = field(default_factory=list)
     output: Content | None = None
     exit_code: int | None = None
     raw_failed: bool = False
     hunks: list[Hunk] = field(default_factory=list)
     meta: dict[str, Any] | None = None
-    asked: bool = False  # from a permission request: its content is added to the known content
+    asked: bool = False  # from a permission request, whose content is added to the known content
 
 
 @dataclass(slots=True)
@@ -438,7 +436,7 @@ class SessionMessageChanged(Event):
     sender: str | None = None  # the id of a session
     recipient: str | None = None  # likewise
     contents: list[Content] | None = None
-    is_chunk: bool = False  # the contents are added
+    is_chunk: bool = False  # the contents are added to the known contents
 
 
 # --------------------------------------------------------------------------- requests of the agent
@@ -452,7 +450,7 @@ class PermissionRequested(Event):
     call_id: str
     options: list[PermissionOption]
     answerable: bool = True  # False for a request without an id
-    session_id: str = ""  # of another session, such as a subagent's
+    session_id: str = ""  # "": the conversation's own session; else another, such as a subagent's
 
 
 @dataclass(slots=True)
@@ -475,8 +473,8 @@ class ElicitationRequested(Event):
     elicitation_id: str | None = None
     schema: dict[str, Any] | None = None
     call_id: str | None = None
-    session_id: str = ""  # of another session than the conversation's own
-    for_method: str = ""  # of acp-tui's request that the question belongs to, such as `authenticate`
+    session_id: str = ""  # "": the conversation's own session
+    for_method: str = ""  # acp-tui's request to which the question belongs, such as `authenticate`
     raw: dict[str, Any] | None = None  # the params, if the mode is unknown
 
 
@@ -510,7 +508,7 @@ class FileServed(Event):
     wrote: bool
     error: RpcError | None = None
     request_id: RequestId = None
-    line: int | None = None  # the first line of a read
+    line: int | None = None  # the line at which a read starts, 1-based
     content: str = ""  # of a write
 
 
@@ -521,7 +519,7 @@ class FileBeforeWrite(Event):
     request_id: RequestId
     old: str | None = None  # None if there was no file
     known: bool = True  # False if the content is not text, or too long to be kept
-    line_ends: list[str] = field(default_factory=list)  # of the old and the new content, if they differ
+    line_ends: list[str] = field(default_factory=list)  # of the old and the new content; [] if equal
 
 
 @dataclass(slots=True)
@@ -544,7 +542,7 @@ class TerminalOutput(Event):
 
     terminal_id: str
     text: str  # raw
-    skipped: int = 0  # characters before it that were not kept
+    skipped: int = 0  # the number of characters before `text` that were not kept
     replace: bool = False  # the agent sent its complete output again
 
 
@@ -630,7 +628,7 @@ class OwnToolCalled(Event):
     arguments: Any = None  # raw
     text: str = ""  # what the user is shown: a message, a question, an address
     path: str | None = None  # the file that is shown
-    line: int | None = None  # the line of it, 1-based
+    line: int | None = None  # the line in the file, 1-based
     diffs: list[dict[str, Any]] = field(default_factory=list)  # each with `path`, `old`, `new` and `line`
 
 

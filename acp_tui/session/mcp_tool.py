@@ -44,10 +44,10 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
         servers: The names of the MCP servers that the agent was given.
     """
     bare = title.strip().strip("`")
-    # The title of another call may be a path, such as `server/file.py`.
+    # The title of a call of another kind may be a path, such as `server/file.py`.
     may_have_slash = kind == "other" or bare.startswith(_PREFIX)
     titled = _splits(bare.removeprefix(_PREFIX), servers, ("__", "/") if may_have_slash else ("__",))
-    if not titled and kind == "other":  # OpenCode joins the names by one `_`
+    if not titled and kind == "other":  # OpenCode joins server and tool with one `_`
         titled = _splits(bare, servers, ("_",))
     for name in names:
         if found := _splits(name, servers, ("__", "/")):

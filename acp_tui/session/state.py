@@ -91,7 +91,7 @@ class Entry:
     at: float  # when it started
     turn: int = 0  # number of the prompt it belongs to; 0 before the first
     version: int = 0  # increases with every change, for caches
-    stray: bool = False  # came outside a turn, after it was cancelled, or before the session was open
+    stray: bool = False  # came outside a turn, after its turn was cancelled, or before the session was open
     withdrawn: bool = False  # no longer in the agent's context, because of a refusal
 
 
@@ -147,8 +147,8 @@ class Diff:
     path: str
     old: str | None  # None for a new file
     new: str | None  # None for a deleted file
-    patch: str | None = None  # a unified diff, if the agent sent one instead of two versions
-    line_ends: tuple[str, str] | None = None  # of `old` and `new` if they differ: LF, CRLF, mixed
+    patch: str | None = None  # a unified diff, if the agent sent that instead of the two texts
+    line_ends: tuple[str, str] | None = None  # for `old` and `new`, if the line ends differ: LF, CRLF, mixed
     line: int | None = None  # the first line of `old` in the file, 1-based, if known
 
 
@@ -193,11 +193,11 @@ class ToolCall(Entry):
     exit_code: int | None = None  # from the raw output
     raw_failed: bool = False  # the raw output reports a failure
     hunks: list[Hunk] = field(default_factory=list)  # from patches in the raw values
-    question_title: str | None = None  # of the last permission request, if it is not `title`
+    question_title: str | None = None  # the title in the last permission request, if not the same as `title`
     raw_content: Content | None = None  # the item of `content` that was read from the raw output
     has_result: bool = False  # its result came as content, outside a permission request
     meta: dict[str, Any] = field(default_factory=dict)  # all its `_meta`, merged; as sent
-    mcp_tool: McpTool | None = None  # of one of `Session.mcp_servers`, if the agent names one
+    mcp_tool: McpTool | None = None  # the MCP tool that the call names, if any
     announced: bool = False  # a `tool_call` announced it, not only an update or a permission request
     served: bool = False  # stands for a file that acp-tui read or wrote at the agent's request
     ended_at: float | None = None
@@ -267,7 +267,7 @@ class Permission(Entry):
     option: PermissionOption | None = None  # the selected one
     by: str | None = None  # who answered: "you", "rule", "policy", "turn" …
     why: str | None = None  # a sentence that names the rule or policy
-    rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that decided, or that the answer created
     reason: str = ""  # what the user wrote to the agent when rejecting
 
 
@@ -369,14 +369,14 @@ class Subagent(Entry):
     key: str  # its key in `Session.subagents`
     session: Session  # its transcript and state
     session_id: str = ""  # as sent; empty if it is known only by its tool call
-    call: ToolCall | None = None  # the tool call that started it, if it has no session of its own
+    call: ToolCall | None = None  # the tool call that started it; None if it was reported as a session
     parent: str = ""  # the key of the subagent that started it; empty if that is the agent itself
     title: str = ""
     description: str = ""
     can_cancel: bool = False  # it can be stopped without stopping the agent
-    state: str = ""  # running | requires_action | idle | unknown | ended | any word of the agent; "": unknown
+    state: str = ""  # running | requires_action | idle | unknown | ended | any word of the agent; "": none
     stop_reason: str | None = None  # why it became idle, in the agent's word
-    error: str | None = None  # likewise, if it failed
+    error: str | None = None  # the error's message, if it failed
     began_at: float = 0.0  # when it last started to work
     ended_at: float | None = None  # when it became idle
     message_count: int = 0
@@ -575,7 +575,7 @@ class TurnUsage:
     at: float  # when it began
     tokens: dict[str, int] = field(default_factory=dict)  # by their names in the protocol
     models: dict[str, dict[str, int]] = field(default_factory=dict)  # the tokens of each model
-    used: int | None = None  # tokens in the context window at its end
+    used: int | None = None  # tokens in the context window at the end of the turn
     size: int | None = None
     cost: Cost | None = None  # spent in this turn
     cost_before: float | None = None  # spent on the session before this turn; None if unknown
@@ -652,7 +652,7 @@ class Replay:
     """A history that the agent replays or may still replay (see `reduce.history`)."""
 
     into: Session | None  # collects the replay; None if it goes into the session itself, which was empty
-    other: bool  # the replay belongs to another session
+    other: bool  # the replay belongs to another session than the entries so far
     is_load: bool  # requested by `session/load`, which must replay; `session/resume` should not
     expected: bool  # `session/load` is not answered yet, so all messages are history
     held: list[str]  # the prompts in the session when the replay was requested
@@ -662,7 +662,7 @@ class Replay:
     scanned: int = 0  # entries of `into` that were searched for prompts
     prompts: int = 0  # the number of prompts among them
     matched: int = 0  # the number of prompts in `held` up to the last one that was replayed
-    first_new: int | None = None  # the index in `into` of the first prompt after it
+    first_new: int | None = None  # the index in `into` of the first prompt after those in `held`
 
 
 @dataclass(slots=True)
@@ -692,7 +692,8 @@ class ReducerState:
     replay: Replay | None = None  # until the first prompt after a load or resume
     waiting: Notice | None = None  # the last notice with the source "waiting"
     before_write: dict[RequestId, FileBefore] = field(default_factory=dict)
-    written: set[tuple[int, str]] = field(default_factory=set)  # entry id and path of writes shown by a call
+    # For each write that a tool call shows: the entry id of the call, and the path.
+    written: set[tuple[int, str]] = field(default_factory=set)
     repeated: dict[str, tuple[Notice, int]] = field(default_factory=dict)  # counted notices of this turn
     foreign: dict[str, ForeignSession] = field(default_factory=dict)  # other sessions, by id
     call_owners: dict[str, Subagent] = field(default_factory=dict)  # of calls that subagents made
@@ -730,7 +731,7 @@ class Session:
     cancelling: bool = False
     turn: int = 0
     forgotten: int = 0  # number of entries at the beginning that the agent does not remember
-    replayed: int = 0  # turns of a loaded history, which is incomplete
+    replayed: int = 0  # the last turn of a loaded history, which lacks permission requests
     replaying: bool = False  # the last event belongs to a history that the agent replays
     history_complete: bool = True  # False if more of it may follow the answer to `session/load`
     turn_started: float | None = None
@@ -761,7 +762,7 @@ class Session:
     tool_calls: dict[str, ToolCall] = field(default_factory=dict)
     terminals: dict[str, Terminal] = field(default_factory=dict)
     terminal_calls: dict[str, ToolCall] = field(default_factory=dict)  # the call that shows each terminal
-    own_tool_calls: dict[str, OwnToolCall] = field(default_factory=dict)  # by acp-tui's id; running
+    own_tool_calls: dict[str, OwnToolCall] = field(default_factory=dict)  # the running ones, by acp-tui's id
     subagents: dict[str, Subagent] = field(default_factory=dict)  # also those that subagents started
     permissions: dict[RequestId, Permission] = field(default_factory=dict)  # pending
     elicitations: dict[RequestId, Elicitation] = field(default_factory=dict)  # pending

@@ -138,7 +138,7 @@ class _IndexWriter:
         execute = self._connection.execute
         rows = execute("SELECT number, text FROM entries WHERE number >= ? AND number < ?", bounds).fetchall()
         for entry, data in rows:
-            # FTS5 has to be told the text: it keeps none itself.
+            # To remove an entry, FTS5 needs its text, which the index does not store.
             execute(
                 "INSERT INTO words(words, rowid, text) VALUES ('delete', ?, ?)",
                 (entry, _words(decompress(data))),

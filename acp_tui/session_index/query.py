@@ -29,7 +29,7 @@ class Hit:
 
     line: str
     spans: list[tuple[int, int]]  # the matches in the line
-    needle: str  # text of the entry to search for in the transcript, so that the match is shown there
+    needle: str  # what to search for in the transcript, so that the match is shown there
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,11 @@ class Query:
     def hit(self, text: str) -> Hit:
         """Return the first line with the whole phrase, or else the line with the most words of the query."""
         compared = plain(text)
-        if len(compared) != len(text):  # some characters become two
+        if len(compared) != len(text):  # positions in `compared` do not fit `text`
             text = compared
         if (at := next(_occurrences(compared, self.phrase), -1)) >= 0:
             return self._hit_in(_line_at(text, at))
-        words: dict[int, int] = {}  # the number of words in each line, by the line's start
+        words: dict[int, int] = {}  # how many of `self.words` each line has, by the line's start
         for word in self.words:
             found = islice(_occurrences(compared, word), MAX_MATCHES)
             starts = {compared.rfind("\n", 0, at) + 1 for at in found}

@@ -56,8 +56,8 @@ class IndexUpdater:
         self._on_failed = on_failed
         self._running: asyncio.Task[None] | None = None
         self._rebuilds = False  # whether the running process rebuilds the index
-        self._again = False  # whether another process follows it
-        self._again_rebuilds = False  # whether that one rebuilds the index
+        self._again = False  # whether to start another process when the running one has ended
+        self._again_rebuilds = False  # whether that other process is to rebuild the index
 
     def start(self, *, rebuild: bool = False) -> None:
         """Start an update or a rebuild of the index.

@@ -32,7 +32,7 @@ class SavedSession:
 
     id: str  # of the recording; empty if only the agent has the session
     title: str
-    name: str  # by the user; the title then is the same
+    name: str  # given by the user, and then also the title; empty if the user gave none
     agent: str  # its name in the list of known agents
     agent_title: str
     folder: str  # of the project, as recorded; not safe to display
@@ -41,7 +41,7 @@ class SavedSession:
     agent_session_id: str | None = None  # None if the session never started
     turns: int | None = None  # None if unknown
     changed_files: int | None = None
-    program: str = ""  # the command line of an agent that is not known by name, unless recorded
+    program: str = ""  # the command line of an agent that is not known by name; empty if `id` is set
     can_fork: bool = False  # when it was recorded, its agent offered to fork sessions
     in_use: bool = False  # open in this or another acp-tui
 

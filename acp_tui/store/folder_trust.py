@@ -26,7 +26,7 @@ class ServerConsent:
 
     digest: str  # of the definition the user saw
     allowed: bool
-    at: float | None = field(default=None, compare=False)  # when they answered; None in older files
+    at: float | None = field(default=None, compare=False)  # when the user answered; None in older files
 
 
 @dataclass(slots=True)

@@ -33,7 +33,7 @@ class SavedTab:
     session: str  # the id of its folder
     agent: str  # the agent's title
     title: str  # as the tab strip shows it
-    active: bool = False  # the user saw this tab last
+    active: bool = False  # this tab was in front
 
 
 class OpenTabsFile:
@@ -70,7 +70,7 @@ class OpenTabsFile:
         directory = private_directory(self._path.parent)
         new = self._path.with_suffix(".new")
         lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        try_lock(lock)  # nobody else knows the file
+        try_lock(lock)  # always succeeds: no other process knows the file
         new.rename(_lock_path(self._path))  # only now, because other runs remove unlocked files without tabs
         self._lock = lock
         paths = [file.with_suffix(".json") for file in directory.glob("*.lock")]

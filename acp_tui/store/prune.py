@@ -78,7 +78,7 @@ def sessions_in_use(data_dir: Path) -> set[str]:
     sessions = sessions_directory(data_dir)
     if not sessions.is_dir():
         return set()
-    # While we hold this lock, no process can open a session, and find it in use because of the check.
+    # Hold the lock, because a process that opens a session during the check would find the session in use.
     with file_lock(store_lock(sessions), timeout=STORE_LOCK_TIMEOUT_SECONDS):
         return {session.id for session in list_sessions(data_dir) if session.in_use()}
 

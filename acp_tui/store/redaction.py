@@ -38,7 +38,7 @@ _SECRET_KEYS = frozenset(
 """Keys, in lower case and without `-` and `_`, whose string values are secret in any object."""
 
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{16,}\s*")
-_MIN_VALUE_LENGTH = 6  # of a variable's value: shorter ones occur in ordinary words
+_MIN_VALUE_LENGTH = 6  # shorter values of variables are not masked: they occur in ordinary words
 
 _PATHS = (*PATH_KEYS, "uri")
 _HARMLESS_KEYS = frozenset(
@@ -55,8 +55,8 @@ class Redactor:
 
     def __init__(self, is_sensitive: Callable[[str], object] = holds_secrets) -> None:
         self._is_sensitive = lru_cache(maxsize=1024)(lambda path: bool(is_sensitive(path)))
-        self._secret_answers: set[int | str] = set()  # requests whose answers contain a secret `content`
-        self._secret_calls: set[str] = set()  # tool calls on sensitive files
+        self._secret_answers: set[int | str] = set()  # ids of requests whose answers contain secrets
+        self._secret_calls: set[str] = set()  # ids of tool calls on sensitive files
 
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
         """Return the frame without secrets: the same object if it has none.
@@ -107,7 +107,8 @@ class Redactor:
         if not isinstance(number, int | str) or number not in self._secret_answers:
             return frame
         self._secret_answers.discard(number)
-        if isinstance(result, dict) and isinstance(inner := result.get("result"), dict):  # of an MCP request
+        # The answer to an MCP request contains the result of the MCP request.
+        if isinstance(result, dict) and isinstance(inner := result.get("result"), dict):
             return frame | {"result": result | {"result": _masked(inner, _HARMLESS_KEYS)}}
         if not isinstance(result, dict) or "content" not in result:
             return frame

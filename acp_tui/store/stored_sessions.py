@@ -150,7 +150,7 @@ def list_sessions(data_dir: Path) -> list[StoredSession]:
 def find_session(data_dir: Path, reference: str) -> StoredSession:
     """Find a session by its folder's path, its id or a unique prefix of the id. Raises `UserError`."""
     path = Path(os.path.expanduser(reference))  # noqa: PTH111 - leaves an unknown `~user` as it is
-    with suppress(OSError):  # such as: the name is too long
+    with suppress(OSError):  # for example, the name is too long
         if (path / WIRE).exists() or (path / META).exists():
             return read_session(path.absolute())
     known = list_sessions(data_dir)

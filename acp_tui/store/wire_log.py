@@ -74,7 +74,7 @@ class WireLog:
         if self._is_full:
             return
         if self._recovered:
-            # Reported here and not by `_write`: the listener may log a record itself.
+            # Reported here and not by `_write`, so that a record logged by the listener precedes the new one.
             self._recovered = False
             self._on_error(None)
         if self._redactor is not None:

@@ -55,7 +55,7 @@ class AcpTui(ResilientApp):
 
     TITLE = "acp-tui"
     ENABLE_COMMAND_PALETTE = False  # replaced by `action_palette`, which has the keys of our other lists
-    DEFAULT_MODE = "first"  # of the first tab: each has a mode of its own
+    DEFAULT_MODE = "first"  # the mode of the first tab; each tab has its own mode
     BINDINGS: ClassVar = keys.bindings("app")
     CSS = """
     Screen { background: $background; }
@@ -111,7 +111,7 @@ class AcpTui(ResilientApp):
         self.key_sequencer = KeySequencer(
             self, super().on_event, lambda screen: not getattr(screen, "is_placeholder", False)
         )
-        """Passes keys and pastes to the screen in order, once it can handle them."""
+        """Passes keys and pastes to the screen in order, once the screen can handle them."""
         self._clipboard_text = ""
         self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
         self._theme.use(loaded)

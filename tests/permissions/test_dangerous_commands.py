@@ -147,6 +147,21 @@ def test_rm_star_is_dangerous_only_in_some_folders() -> None:
     assert danger("rm -rf *", folder="/home/me/project") is None
 
 
+@pytest.mark.parametrize(
+    ("line", "is_dangerous"),
+    [
+        ("cd / && sudo -C 3 rm -rf *", True),
+        ("cd / && doas -C rules rm -rf *", True),
+        ("sudo -D/ rm -rf *", True),
+        ("env -C/ rm -rf *", True),
+        ("cd / && env -C/home/me/project rm -rf *", False),
+        ("cd / && env find -D /home/me/project . -delete", True),
+    ],
+)
+def test_only_an_option_of_the_wrapper_changes_the_folder(line: str, is_dangerous: bool) -> None:
+    assert bool(danger(line, folder="/home/me/project")) is is_dangerous
+
+
 def test_a_search_without_a_path_searches_the_current_folder() -> None:
     for line in ("fd -x rm", "fd -H '' -x rm", "find -delete"):
         assert danger(line, folder="/home/me")

@@ -152,7 +152,7 @@ def test_the_description_names_another_directory() -> None:
 def test_different_directories_in_one_request_are_a_doubt() -> None:
     assert (
         command("ls", cwd="/ws/project/a", workdir="/ws/project/b").doubt
-        == "it names different directories in different places"
+        == "it names several different working directories"
     )
 
 

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         from acp_tui.cli.session_choice import latest_session
 
         args.resume = latest_session(args.cwd, agent, args.program)
-        args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
+        args.cwd = None  # use the session's folder, which may be a worktree of this folder
 
     import asyncio
 

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     """Export the session; print problems in the recording to stderr."""
     path = find_recording(args.session)
     records, problems = read_records(path)
-    stored = read_session(path.parent)  # agent, title and folder, if acp-tui recorded it
+    stored = read_session(path.parent)  # agent, title and folder, if acp-tui recorded the session
     metadata = SessionMetadata.from_folder(stored) if stored.meta else SessionMetadata(path.stem)
     cwd = Path(metadata.cwd or ".")
     app_context = AppContext.open(cwd)

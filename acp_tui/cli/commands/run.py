@@ -107,14 +107,15 @@ def app_for(
     is_chosen = bool(agent or args.program or args.resume or args.choose or args.pick)
     may_restore = not is_chosen and (args.continue_latest or settings.restore_tabs)
     tabs = earlier_tabs(folder) if may_restore else []
-    if tabs and not (args.continue_latest and len(tabs) == 1):  # `latest_session` also skips empty ones
+    # With --continue, a single tab is left to `latest_session`, which also skips empty sessions.
+    if tabs and not (args.continue_latest and len(tabs) == 1):
         args.resume = tabs[active_index(tabs)].session
     elif args.continue_latest:
         from acp_tui.cli.session_choice import latest_session
 
         args.resume = latest_session(args.cwd, agent, args.program)
     if args.continue_latest or tabs:
-        args.cwd = None  # the session keeps its own folder, which may be a worktree of this one
+        args.cwd = None  # the session is reopened in its own folder, which may be a worktree of `folder`
     chosen_by_project = False
     if agent is None and args.program is None and not (args.resume or args.choose or args.pick):
         agent, chosen_by_project = _default_agent(settings)

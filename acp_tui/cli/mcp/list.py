@@ -94,7 +94,7 @@ class Recipients:
     exceptions: list[str] = field(default_factory=list)  # agents for which the user turned the server off
     loaded_by: dict[str, str] = field(
         default_factory=dict
-    )  # agents that read the file themselves: a sentence
+    )  # the agents that read the server's file themselves, each with a sentence that says so
 
 
 def _recipients(server: Server, here: ServersHere, agent: str | None) -> Recipients:

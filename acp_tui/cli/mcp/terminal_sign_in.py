@@ -73,7 +73,7 @@ class TerminalSignIn:
             )
         self._prompt = "Address or code (not shown): "
         try:
-            with _hidden_input():  # before the prompt, because the user types after it
+            with _hidden_input():  # before the prompt, because the user may type as soon as it appears
                 _print(self._prompt, end="")
                 return await self._read_line()
         finally:

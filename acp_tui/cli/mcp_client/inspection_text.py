@@ -45,7 +45,7 @@ def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool)
     for line in labelled(fields, "    "):
         is_alert = is_alert or line.startswith(
             "    changed"
-        )  # and its continuation lines: it is the last one
+        )  # the last field: all lines after it are its continuation lines
         if is_alert:
             print_alert(line)
         else:

@@ -15,7 +15,7 @@ class LineReader:
     """Reads the lines of stdin, even from a terminal whose line editing is turned off."""
 
     def __init__(self) -> None:
-        self._rest = b""  # what was read after the last line
+        self._rest = b""  # input after the last line that was returned
 
     async def read_line(self) -> str | None:
         """Return the next line; None at the end of the input."""

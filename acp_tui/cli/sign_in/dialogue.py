@@ -41,7 +41,7 @@ class SignInDialogue:
         self._lines = LineReader()
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # of the agent's stderr
         self._within_line = False  # the last line of the agent's text or stderr is not complete
-        self._within_stderr = False  # the last line is one of the agent's stderr
+        self._within_stderr = False  # the agent's last output was on its stderr
 
     def agent_stderr(self, block: bytes) -> None:
         """Print a block of the agent's stderr.

@@ -54,13 +54,13 @@ class Server:
     exclude_tools: list[str] = field(default_factory=list)
     sign_in: SignInSettings | None = None
     connection: Connection | None = None  # None: chosen by `connection_for`
-    enabled: bool = True  # for agents in general, after `acp-tui mcp enable` and `disable`
+    enabled: bool = True  # for agents in general; `acp-tui mcp enable` and `disable` override the file
     agents: list[str] | None = None  # None: every agent
     extra: dict[str, Any] = field(default_factory=dict)  # unknown keys, which other programs may use
-    faults: list[tuple[str, str]] = field(default_factory=list)  # pairs of a key, "" for all, and a sentence
+    faults: list[tuple[str, str]] = field(default_factory=list)  # key ("": no single key) and sentence
     project: Path | None = None  # the folder whose file defines it; None: the user's own settings
     state: ServerState = NO_STATE  # saved by `acp-tui mcp enable` and `disable`
-    enabled_by_file: bool | None = None  # `enabled` in the definition; None: as `enabled` above
+    enabled_by_file: bool | None = None  # `enabled` in the definition; None: equal to the field `enabled`
     lines: dict[str, int] = field(default_factory=dict, compare=False)  # by key, e.g. "command" or "env.KEY"
     program: str = ""  # the absolute path that the user agreed to; "": found when the server is sent
 
@@ -97,7 +97,7 @@ class Server:
         }
         # Unset options are left out, so that new options do not change the digest of old definitions.
         given = {name: value for name, value in options.items() if value not in (None, "", [])}
-        # `default`: TOML has dates
+        # `default` is for TOML's dates, which JSON does not have.
         return json.dumps([*parts, self.agents, self.extra | given], sort_keys=True, default=str)
 
     def digest(self) -> str:

@@ -243,7 +243,7 @@ class ConversationReview:
             except ChangedMeanwhileError:
                 raise UserError("The revert cannot be undone: a file has changed since.") from None
             finally:
-                for write in writes:  # if one failed, the others must be read again
+                for write in writes:  # if a write failed, the files written before it must be loaded again
                     self._stamps.pop(write.path, None)
             return self.model.undo()
 

@@ -116,7 +116,7 @@ class AppSocket:
             connection.cancel()
         await asyncio.gather(*connections, return_exceptions=True)
         for stream in connections.values():
-            await stream.close()  # a task that was cancelled before it began has not done so
+            await stream.close()  # a task that was cancelled before it began has not closed its stream
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._server is None or len(self._connections) >= MAX_CONNECTIONS or not _is_same_user(writer):

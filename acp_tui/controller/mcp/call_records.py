@@ -61,7 +61,7 @@ class CallRecords:
             except (ValueError, RecursionError):
                 message = None
             if not isinstance(message, dict):
-                message = {"data": line}  # it was cut, or says how many are missing
+                message = {"data": line}  # the line was cut, or says how many lines are missing
             fields = {key: recordable(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}
             self._log_file.add("log", source="bridge", **fields)
 

@@ -83,7 +83,7 @@ class UsageFacts:
 
     def _save(self, save: Callable[[McpFacts], None]) -> None:
         def run() -> None:
-            with contextlib.suppress(OSError):  # only the list of servers shows the facts
+            with contextlib.suppress(OSError):  # not essential: only lists of servers show these facts
                 save(McpFacts(paths().state))
 
         saving = asyncio.get_running_loop().run_in_executor(None, run)

@@ -141,7 +141,7 @@ class SessionOpener:
             raise
         except NotSupported as error:
             self._note(Noticed("warning", str(error)))
-        except RequestFailed as failure:  # many agents keep a session only from its first answer on
+        except RequestFailed as failure:  # many agents save a session only after its first answer
             if failure.error.code == REQUEST_CANCELLED:
                 raise
         await self.open_new()

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.state import ConfigOption, Session, Setting
 
-# The model comes first because it determines the other options, the mode last because they may change it.
+# The model comes first because it determines the other options. The mode comes last because setting another
+# option may change the mode.
 _ORDER = {MODEL: 0, MODE: 2}
 
 

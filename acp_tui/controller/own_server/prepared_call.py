@@ -23,7 +23,7 @@ class PreparedCall:
     diffs: list[dict[str, Any]] = field(default_factory=list)  # each with `path`, `old` and `new`
     target: Target | None = None  # the file, for the permission
     facts: tuple[tuple[str, str], ...] = ()  # labels and values to show with the question
-    hands_over_text: bool = False  # a permission that the agent has asked for itself does not cover the call
+    hands_over_text: bool = False  # a permission that the agent obtained before does not cover the call
     always_ask: str | None = None  # why no rule and no policy may allow it, as a clause about "it"
 
 

@@ -48,7 +48,7 @@ class Verdict:
     allowed: bool | None  # None: dismissed without an answer
     option: PermissionOption | None
     why: str
-    rule_ids: list[str] = field(default_factory=list)  # of the rules that answered, or that the user made
+    rule_ids: list[str] = field(default_factory=list)  # of the rules that decided, or that the answer created
     reason: str = ""  # why the user rejected it
 
     @property
@@ -115,7 +115,8 @@ class PermissionGate:
 
     async def _answer(self, question: Question) -> tuple[str, Verdict]:
         decision = self._decide(question.subject)
-        # A rule can reject an action that its own permission request did not describe clearly.
+        # A permission request that did not describe the action clearly may have been allowed although a rule
+        # rejects the action.
         rejected = decision.answer == "reject" and decision.by == "rule"
         if question.kind != "permission" and not rejected and self.grants.use(question.subject):
             return "covered", Verdict(True, question.options[0], "covered by a permission just granted")

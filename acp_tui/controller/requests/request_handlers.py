@@ -91,7 +91,7 @@ class RequestHandlers:
         is_other = session_id is not None and self._session.session_id not in (None, session_id)
         is_unknown = is_other and not (isinstance(session_id, str) and session_id in self._session.subagents)
         asks = method in ("session/request_permission", "elicitation/create")
-        if is_unknown and not asks:  # some agents do not announce subagents
+        if is_unknown and not asks:  # unknown sessions may ask: some agents do not announce subagents
             raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
         return await serve(known)
 
@@ -137,7 +137,7 @@ class RequestHandlers:
         if pending.mode == "url" and not pending.url:
             raise Refusal(INVALID_PARAMS, "elicitation/create: url must be a string")
         question_handler = self._gate.question_handler
-        if question_handler is None:  # this was not offered, but some agents ask all the same
+        if question_handler is None:  # elicitation was not offered, but some agents ask all the same
             return {"action": "decline"}
         answer = await question_handler.elicit(pending)
         if answer.action != "accept" or answer.content is None:

@@ -44,7 +44,7 @@ class Question:
     call: ToolCall | None = None  # permission: the merged tool call; tool and mcp: the call
     other_session: str = ""  # the id of the session that asks, if it is neither ours nor a subagent's
     subagent: str = ""  # the name of the subagent that asks, if one does
-    # Each diff of the call that shows a part of a file, with the same change as a diff of the whole file.
+    # Pairs: a diff in `call` that shows a part of a file, and the same change as a diff of the whole file.
     whole_file_diffs: list[tuple[Diff, Diff]] = field(default_factory=list)
     old_text: str | None = None  # write: the file's current text
     new_text: str | None = None  # write: its text if the write is allowed

@@ -102,13 +102,13 @@ class McpConnection:
         except Exception as error:
             if not self._opened.done():
                 self._opened.set_exception(McpConnectionError(_reason(error)))
-                self._opened.exception()  # the turn may have been cancelled meanwhile
+                self._opened.exception()  # else asyncio logs the error if the waiting turn was cancelled
 
     @asynccontextmanager
     async def _connect(self) -> AsyncIterator[Client]:
         async with AsyncExitStack() as stack:
             server = self.server
-            mode = "legacy"  # a server that does not know `server/discover` may ignore it
+            mode = "legacy"  # without `server/discover`, which old servers may never answer
             if isinstance(server, McpServerStdio):
                 env = os.environ | {variable.name: variable.value for variable in server.env}
                 program = StdioServerParameters(command=server.command, args=server.args, env=env)

@@ -69,7 +69,7 @@ async def run_command(
     except (RequestError, OSError, ValueError) as error:
         await call.fail(f"Could not run the command: {error}")
         return None
-    # The history stores the output as text, because the terminal will not exist when it is replayed.
+    # The history stores the output as text, because the terminal no longer exists during a replay.
     status: ToolCallStatus = "completed" if result.succeeded else "failed"
     turn.store_update(call.final_update(status, [tool_content(text_block(result.output))], result.raw))
     await turn.send_update(call.final_update(status, None, result.raw), store=False)

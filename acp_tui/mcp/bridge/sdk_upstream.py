@@ -104,7 +104,7 @@ class SdkUpstream:
             case "ping":
                 return {}
             case "logging/setLevel" if is_modern:
-                return {}  # since 2026-07-28, the level is part of each request
+                return {}  # since revision 2026-07-28, the level is part of each request
             case "tools/list":
                 return await self._list_tools(params)
         return await self._answer(method, params)

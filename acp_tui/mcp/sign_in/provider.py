@@ -102,7 +102,7 @@ class SignInProvider(OAuthClientProvider):
         if not self._initialized:
             await self._initialize()
         rejected: str | None = None
-        for _ in range(2):  # the server may also refuse a new token
+        for _ in range(2):  # at most one retry: the server may also refuse the renewed token
             is_new = False
             self._load_if_changed()
             if self._must_renew(rejected):

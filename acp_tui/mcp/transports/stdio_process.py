@@ -90,7 +90,7 @@ class StdioProcess:
             self._was_stopped = not process.ended
             with anyio.CancelScope(shield=True):
                 await process.end()
-            self._on_stderr(b"\n")  # deliver a last line that the server did not end
+            self._on_stderr(b"\n")  # deliver a last line that has no newline
 
     async def _start(self) -> PipedProcess:
         server = self._server

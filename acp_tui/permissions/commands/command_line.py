@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 MAX_COMMAND_LENGTH = 64 * 1024
-"""The maximum number of characters of a command to analyse. The user is always asked about longer ones."""
+"""The maximum number of characters of a command to analyse. Longer ones are never allowed automatically."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Part:
     words: tuple[Word, ...]
     redirections: tuple[Redirection, ...] = ()
     assignments: tuple[str, ...] = ()
-    pipeline: int = 0  # the same number for all parts of a pipeline, which are in its order
+    pipeline: int = 0  # the same number for all parts of a pipeline; earlier parts are listed first
     open_ended: bool = False  # unknown words follow, as with `xargs`
     inner: list[Part] = field(default_factory=list)  # from `$(…)`, `<(…)` and the like in its words
     input: list[str] = field(default_factory=list)  # here-documents and here-strings

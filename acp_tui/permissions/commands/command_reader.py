@@ -56,18 +56,18 @@ class Command:
 
     line: str | None  # for the shell; None with `argv`
     argv: tuple[str, ...] | None  # without a shell
-    words: tuple[str, ...] | None  # if it is plain
-    not_plain: str | None  # why it is not
+    words: tuple[str, ...] | None  # None if the command is not plain
+    not_plain: str | None  # why the command is not plain
     cwd: Target
     run: str | tuple[str, ...]  # what to run in that directory
     parsed: CommandLine
     environment: tuple[tuple[str, str], ...] = ()
-    variables: tuple[tuple[str, str], ...] = ()  # those of them that are not harmless
+    variables: tuple[tuple[str, str], ...] = ()  # the part of `environment` that is not harmless
     argument_risks: tuple[tuple[int, str], ...] = ()  # see `risky_arguments`
     sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses: "it names …"
     written: tuple[Target, ...] = ()  # the files that output is redirected to, as far as they are known
     writes_unknown: bool = False  # output is also redirected to files whose names are computed
-    paths_may_change: bool = False  # a command before it may replace the files that it writes by links
+    paths_may_change: bool = False  # an earlier command may put links in place of the files in `written`
     other_folders: tuple[Target, ...] = ()  # where parts of it run if a `cd` that was removed fails
     too_long: bool = False  # only its beginning was analysed
     dangerous: str | None = None

@@ -28,7 +28,7 @@ _CONTROL_FLOW = re.compile(
     r"(?:if|then|elif|else|fi|for|foreach|select|while|until|do|done|case|esac|in|function|coproc|repeat|end"
     r"|begin|switch|and|or|not|time)(?![\w@%+=:,./-])"
 )
-# Text in a command that is not plain, after which the next operator can still be found.
+# Parts of commands that are not plain. After each part, the next operator can still be found.
 _RECOGNISED = re.compile(
     r"""[^'"\\`$()<>{};&|\n\#]+ | '[^']*' | "(?:[^"`\\$]|\$(?![({]))*" | \$[A-Za-z0-9_?@*!-]
         | [0-9]?>>?(?![>&|(]) | [0-9]?>&[0-9](?![0-9])""",

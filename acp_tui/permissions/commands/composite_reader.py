@@ -40,14 +40,14 @@ _PLACING_FILES = frozenset({
     *("7z", "bsdtar", "bsdcpio", "cp", "cpio", "gh", "hg", "ln", "mv", "patch", "pax", "rsync", "svn", "tar"),
     "unzip",
 })  # fmt: skip
-# After a command that may put links in place, these may still name paths: they open no files by name, or run
-# the code of the workspace, which that command may have changed anyway.
+# Programs that may name paths even after a command that may have created links. They open no files by name,
+# or they run the workspace's code, which the earlier command may have changed anyway.
 _IGNORING_LINKS = frozenset({
     *("basename", "date", "dirname", "echo", "exit", "false", "printf", "pwd", "sleep", "true", "which"),
     *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry"),
     *("pytest", "python", "python3", "tox", "uv", "yarn"),
 })  # fmt: skip
-# Git does not follow the links of its work tree, except for files that it only reads.
+# Git subcommands that follow no links in the work tree, except to read files named by `_GIT_FILE_OPTIONS`.
 _GIT_IGNORING_LINKS = _KEEPING_FILES | {
     *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
     *("stash", "switch"),

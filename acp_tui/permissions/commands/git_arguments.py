@@ -18,7 +18,7 @@ _RUNNING = frozenset({
     *("hook", "imap-send", "instaweb", "maintenance", "merge-index", "mergetool", "p4", "send-email"),
     *("shell", "submodule", "svn", "upload-pack", "receive-pack"),
 })  # fmt: skip
-# Options of subcommands that run a program or install hooks, with their abbreviations.
+# By subcommand: options that run a program or install hooks, with the options' abbreviations.
 _RISKY_OPTIONS = {
     "clone": re.compile(r"-[A-Za-z]*[cu]|--u|--te|--co(?!py)"),  # `-cNAME=VALUE`
     "grep": re.compile(r"-[A-Za-z]*O"),

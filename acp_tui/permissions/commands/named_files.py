@@ -150,7 +150,7 @@ def _paths_in(word: str) -> Iterator[str]:
     if word.startswith("!") or _LEAVING_OUT.match(word) or len(word) > _MAX_PATH or "\n" in word:
         return
     found = [word.partition("=")[2].partition("@")[2], word.partition("=")[2], word.rpartition("@")[2]]
-    # In `-F file=@FILE;type=…` only the file counts. Without `@` or `=` these are the word itself.
+    # Drop what follows `;`, as in `-F file=@FILE;type=…`. Without an `@`, the last item is the word itself.
     found = [path.partition(";")[0] for path in found if path != word]
     if attached := _ATTACHED.fullmatch(word):
         found.append(attached[1])

@@ -89,7 +89,7 @@ def _operands(words: Sequence[str], valued: re.Pattern[str]) -> Iterator[int]:
 
 
 def _risks_of_sed(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    scripts: list[int] = []  # positions; with `-e SCRIPT` that of the script
+    scripts: list[int] = []  # indexes in `words`; for `-e SCRIPT`, the index of SCRIPT
     operands: list[int] = []
     for position, word in enumerate(words[1:], 1):
         expression = _SED_EXPRESSION.fullmatch(word)

@@ -48,7 +48,7 @@ _RUNNING = (
     *("eval", "editor", "pager", "shell", "script-shell", "hostname-bin"),
 )
 _LISTED_FILES = frozenset({"du", "sort", "wc"})
-_SHORTEST_ABBREVIATION = 4  # git accepts shorter ones
+_SHORTEST_ABBREVIATION = 4  # in characters; for git, abbreviations of any length count
 _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
@@ -81,7 +81,7 @@ def _option(program: str, word: str) -> str | None:
             return f"{name} may write a file"
         if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
             return f"{name} reads files that are listed in another file"
-        if program == "git" and name == "--check":  # an abbreviation for `tar`, `--checkpoint-action`
+        if program == "git" and name == "--check":  # `tar` takes it for `--checkpoint-action`
             return None
         shortest = 1 if program == "git" else _SHORTEST_ABBREVIATION
         return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING, shortest) else None

@@ -19,7 +19,7 @@ _CHANGING = frozenset({
 })  # fmt: skip
 
 
-# `printf -v 'a[$(x)]'`, `test -v 'a[$(x)]'` and in zsh `exit 'a[$(x)]'` run `x`, although it is quoted.
+# `printf -v 'a[$(x)]'`, `test -v 'a[$(x)]'` and in zsh `exit 'a[$(x)]'` run `x` despite the quotes.
 _EVALUATING = frozenset(
     {"[", "break", "bye", "continue", "exit", "logout", "print", "printf", "return", "test"}
 )

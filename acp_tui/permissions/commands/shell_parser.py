@@ -78,8 +78,8 @@ class _Parser:
         self.line = line
         self.depth = depth
         self.at = 0
-        self.pipelines = pipelines if pipelines is not None else [0]  # the last number in use, shared
-        self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether it is expanded, reader
+        self.pipelines = pipelines if pipelines is not None else [0]  # last number; nested parsers share it
+        self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether text is expanded, reader
 
     def parse(self) -> None:
         """Parse the text. If that is not possible, store the reason in `line.problem`."""

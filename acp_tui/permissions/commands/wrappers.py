@@ -16,7 +16,7 @@ class _Wrapper:
 
     valued: str = ""  # letters of short options that take a value
     long_valued: frozenset[str] = frozenset()
-    positionals: int = 0  # its own arguments before the command
+    positionals: int = 0  # how many arguments of the wrapper precede the command
     opaque: frozenset[str] = frozenset()  # options that hide what is run
 
 
@@ -47,7 +47,7 @@ _WRAPPERS = {
     "command": _PLAIN,
     "builtin": _PLAIN,
     "exec": _Wrapper("a"),
-    **dict.fromkeys(("-", "and", "not", "or"), _PLAIN),  # of zsh and fish
+    **dict.fromkeys(("-", "and", "not", "or"), _PLAIN),  # `-` is from zsh, the others from fish
     "repeat": _Wrapper(positionals=1),
     "noglob": _PLAIN,
     "nocorrect": _PLAIN,
@@ -75,7 +75,8 @@ _WRAPPERS = {
 }
 _HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
 
-# Programs whose arguments may be code, or any file to run or destroy. Only exact rules are proposed for them.
+# Programs that can run code passed as an argument, or run or destroy any file. Only exact rules are
+# proposed for them.
 _POWERFUL = frozenset({
     *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
     *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
@@ -112,7 +113,7 @@ def prefix_lengths(words: tuple[str, ...]) -> list[int]:
         return []
     lengths = {len(words), min(2, len(words)), 1}
     runners = _RUNNERS.get(words[0].rpartition("/")[2])
-    if len(words) > 1 and words[1].startswith("-"):  # `git -C …` could be any subcommand
+    if len(words) > 1 and words[1].startswith("-"):  # a rule for `git -C` would allow any subcommand
         lengths = {len(words), 1}
     if runners is not None:
         lengths -= {1}
@@ -141,7 +142,7 @@ class Wrapped:
     start: int = 0
     stop: int | None = None
     script: str | None = None
-    open_ended: bool = False  # unknown words are added
+    open_ended: bool = False  # unknown words follow, as with `xargs`
 
 
 class UnclearError(Exception):
@@ -229,7 +230,7 @@ def _behind(name: str, wrapper: _Wrapper, words: Words) -> Wrapped | None:
     """Return the command after the wrapper's own options, arguments and variables; None if there is none."""
     position, own = 1, wrapper.positionals
     if name == "setarch" and words[1:] and words[1][0].startswith("-"):
-        own = 0  # the architecture may be missing, but only before an option
+        own = 0  # the architecture can be omitted if an option comes first
     while position < len(words):
         text, literal = words[position]
         if not literal and not (own or "=" in text):

@@ -25,8 +25,8 @@ _HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
 class WrittenFiles:
     """The files to which a command line redirects output."""
 
-    targets: tuple[Target, ...] = ()  # for a computed name, its folder if that is outside
-    unknown: bool = False  # the names of some are computed when the command runs
+    targets: tuple[Target, ...] = ()  # for a computed name: its folder, if outside the workspace
+    unknown: bool = False  # the names of some files are computed when the command runs
     too_many: bool = False
 
 

@@ -30,7 +30,7 @@ _NAMES = re.compile(
     r"(?:g?rm|srm|g?find|fd|mv|chmod|chown|chgrp|mkfs\S*|dd|tee|shred|cp|diskutil|rsync|rimraf|git|parallel|read"
     r"|\S*sh|python\S*|sfdisk|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source)$"
 )
-# A quick check for long texts: part of each name above, and the downloaders.
+# A quick check for long texts: matches a part of each name in `_NAMES`, and the downloaders.
 _ANY_NAME = re.compile(
     r"rm|find|fd|mv|ch(?:mod|own|grp)|mkfs|dd|tee|sh|cp|diskutil|rsync|rimraf|git|parallel|read|python|sfdisk"
     r"|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source"

@@ -51,7 +51,7 @@ def check_downloads(all_steps: Sequence[Step]) -> str | None:
             return DOWNLOADED
         if fed and (_runs_words(step) or any(runs_input(Step(inner)) for inner in part.inner)):
             return DOWNLOADED
-        # A shell that is not given a file runs its input, whatever runs it.
+        # A shell without a file argument runs its input, also if `sudo` or the like starts the shell.
         if pipelines and (runs_input(step) or (part.pipeline in pipelines and _group_runs_input(part))):
             return DOWNLOADED
         if fed or step.name in _FEEDERS:

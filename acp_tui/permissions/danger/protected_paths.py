@@ -107,7 +107,7 @@ def join_path(path: str, folder: str) -> str:
 
 def is_wild(name: str) -> bool:
     """Return True if `name` is a glob pattern that matches nearly every file name."""
-    name = name.replace("[^", "[!")  # as `fnmatch` writes it
+    name = name.replace("[^", "[!")  # `fnmatch` negates a set with `!`
     if name == "**":
         return True
     if len(name) > _MAX_NAME:

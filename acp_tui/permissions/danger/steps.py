@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import islice, product
+from itertools import islice, pairwise, product
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import Part, Redirection, Word
@@ -164,6 +164,22 @@ class _Shell:
             self.folder = join_path(places[0] if places else "~", self.folder)
 
 
+_FOLDER_OPTIONS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
+"""The options of wrappers that name the folder in which the wrapped command runs: short and long."""
+
+
+def _folder_of_wrapped(wrapper: Part, wrapped: Part) -> str:
+    """Return the folder in which a wrapper's options say to run the wrapped command; "" if they name none."""
+    short, long = _FOLDER_OPTIONS[wrapper.name]
+    words = wrapper.arguments[: -len(wrapped.arguments) - 1]
+    for word, following in pairwise([*words, ""]):
+        if word in (short, long):
+            return following
+        if word.startswith((short, f"{long}=")):
+            return word.removeprefix(short).removeprefix(f"{long}=")
+    return ""
+
+
 def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
     """Return the commands of a line. A wrapper comes before the command that it wraps.
 
@@ -172,18 +188,14 @@ def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
     """
     shell = _Shell(folder)
     found: list[Step] = []
-    elsewhere: str | None = None  # the folder of what `env -C` wraps
+    wrapper: Part | None = None
     for given in line.parts:
         for part in _expand_part(given, shell):
             shell.record_assignments(part)
-            step = Step(part, shell.folder if elsewhere is None else elsewhere)
-            elsewhere = None
-            found.append(step)
+            folder = _folder_of_wrapped(wrapper, part) if wrapper is not None else ""
+            found.append(Step(part, join_path(folder, shell.folder) if folder else shell.folder))
             shell.change_folder(part)
-            if part.name in {"env", "sudo", "doas"} and (
-                folder_option := step.value_of("-C", "--chdir", "-D")
-            ):
-                elsewhere = join_path(folder_option, shell.folder)
+            wrapper = part if part.name in _FOLDER_OPTIONS else None
     line.too_long = line.too_long or shell.room < 0
     return found
 

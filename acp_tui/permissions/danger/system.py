@@ -54,7 +54,7 @@ def check_shutdown(step: Step) -> str | None:
     if step.name == "kill" and len(words) > 1 and words[0] not in {"-l", "-L", "--list", "--table"}:
         is_separate = words[0] in {"-s", "-n", "--signal"}
         signal, targets = (f"-{words[1]}", words[2:]) if is_separate else (words[0], words[1:])
-        more_options = any(re.match("--?[a-zA-Z]", text) for text in targets)  # may be another signal
+        more_options = any(re.match("--?[a-zA-Z]", text) for text in targets)  # one may be the signal
         ends_first = "1" in targets and (more_options or not _HARMLESS_SIGNAL.fullmatch(signal))
         return "it kills every process" if "-1" in targets or ends_first else None
     return "it kills every process" if step.name == "killall5" else None

@@ -161,7 +161,7 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
         if in_history and history.is_history(session, replay, event, at):
             return history.add(session, replay, handler, event, at)
         session.replaying = False
-    # The state of a subagent says by itself whether it works.
+    # `SubagentChanged` does not count: a subagent's state already says whether the subagent is running.
     works = in_history and heard is not None and type(event) is not ev.SubagentChanged
     if works and session.phase == "idle" and session.turn:
         session.background_at = at

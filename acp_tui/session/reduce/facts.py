@@ -136,7 +136,7 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
     """Add a notice about a setting's new value, except while history is replayed or settings are restored."""
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
-    return add_notice(session, at, f"{what}: {visible_line(value)}")  # an id stands in for a missing name
+    return add_notice(session, at, f"{what}: {visible_line(value)}")  # may be a raw id instead of a name
 
 
 # --------------------------------------------------------------------------- the queue

@@ -77,7 +77,7 @@ def _add_write(session: Session, event: ev.FileServed, before: FileBefore | None
         ]
         key = (call.id, event.path)
         if any(_shows(part, event.content) for part in shown) and key not in session.reducer_state.written:
-            session.reducer_state.written.add(key)  # a second write of the file needs another call
+            session.reducer_state.written.add(key)  # a second write of the file is shown as another call
             return []
         if diff is not None and not shown and not call.done and call.kind == "edit":
             session.reducer_state.written.add(key)

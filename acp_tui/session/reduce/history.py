@@ -23,7 +23,7 @@ from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnE
 from acp_tui.session.text.growing_text import GrowingText
 
 LATE_PAUSE = 2.0
-"""Once all expected history has arrived, later history still belongs to the replay if pauses are shorter."""
+"""The longest pause in a replay, in seconds, once all expected history has arrived."""
 REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:
@@ -58,7 +58,8 @@ def is_history(session: Session, replay: Replay, event: Event, at: float) -> boo
         return False
     if isinstance(event, ev.Elsewhere):  # subagents may work at any time
         return replay.expected
-    if replay.expected or _is_of_user(event):  # no prompt was sent since the request
+    # Text of the user is history: once acp-tui sends a prompt, there is no replay any more.
+    if replay.expected or _is_of_user(event):
         return True
     return replay.began and not (session.history_complete and at - replay.last_at > LATE_PAUSE)
 

@@ -46,7 +46,7 @@ class TerminalText:
     def skip(self, count: int) -> None:
         """Record that `count` characters at this point of the output are missing."""
         self.total += count
-        self._head_room = 0  # what follows comes after the missing characters
+        self._head_room = 0  # later text must not be appended to the head
         self._skipped += count + self._tail_length
         self._tail.clear()
         self._tail_length = 0
@@ -71,7 +71,7 @@ class TerminalText:
         """
         head_end = self._head_length
         before = self.head[position:] if position < head_end else ""
-        missing = self.total - max(position, head_end)  # in the tail and the skipped part before it
+        missing = self.total - max(position, head_end)  # after `position`, in the skipped part or the tail
         if missing > self._tail_length:
             return before, missing - self._tail_length, "".join(self._tail)
         found: list[str] = []

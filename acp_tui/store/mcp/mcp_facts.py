@@ -83,7 +83,7 @@ class ToolChanges:
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-    changed: tuple[str, ...] = ()  # with another description, schema or annotation
+    changed: tuple[str, ...] = ()  # the description, schema or annotations differ
 
     def __bool__(self) -> bool:
         return bool(self.added or self.removed or self.changed)

@@ -55,6 +55,6 @@ class FrameBatch:
         self._is_scheduled = False
         changes, self._changes = self._changes, []
         self._updated.clear()
-        if changes and self._owner.display:  # False while it is being removed, when its widgets are gone
+        if changes and self._owner.display:  # False while the screen is being removed and has no widgets
             self._show(changes)
         self._drawn_at = time.monotonic()

@@ -18,7 +18,7 @@ FREE_DELAYS_SECONDS = (5.0, 60.0, 300.0)
 For some seconds, asyncio's timers keep the screen alive, even if cancelled: their contexts refer to it.
 """
 
-_all_imported = False  # the first conversation has been opened
+_all_imported = False  # true once the first conversation has been opened
 
 
 def pause() -> None:

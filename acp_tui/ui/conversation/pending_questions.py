@@ -35,7 +35,7 @@ class PendingForm:
 
     form: FormRequest
     answer: asyncio.Future[FormAnswer]
-    elicitation: Elicitation | None = None  # None for a form of a tool
+    elicitation: Elicitation | None = None  # the agent's request; None if an MCP server asks
 
     @property
     def title(self) -> str:

@@ -288,7 +288,7 @@ class ConversationRunner:
         from acp_tui.controller import SignInNeeded
 
         if isinstance(error, SignInNeeded) and error.methods:
-            self.sign_in.required(error)  # the prompt is in the queue
+            self.sign_in.required(error)  # nothing to repeat: the prompt stays in the queue
         elif isinstance(error, SignInNeeded):
             self._view.show_error(error)
         else:

@@ -48,7 +48,7 @@ class SignInFlow:
         self._resend = resend
         self._login: asyncio.Task[None] | None = None
         self._refused: list[Callable[[], None]] = []  # repeat the refused requests, apart from prompts
-        self._last_attempt: tuple[str, int] | None = None  # its method's name, and the turns before it
+        self._last_attempt: tuple[str, int] | None = None  # the method's name, and the turn at the time
         self._cancelled: str | None = None  # the name of the method that the user cancelled
 
     def required(self, need: SignInNeeded, repeat: Callable[[], None] | None = None) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
     """Return a command for each active key binding that has a palette title, most useful commands first."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
-    for transcript in screen.query("Transcript"):  # its keys act on the current entry, focused or not
+    for transcript in screen.query("Transcript"):  # without focus, too: its keys act on its current entry
         for key in TABLE:
             if key.scope == "transcript":
                 nodes.setdefault(key.id, transcript)

@@ -56,7 +56,7 @@ class KeySequencer:
         self._early_keys: list[Key] | None = []  # None once the first screen handles keys
         self._held: list[Input] = []
         self._is_holding = False
-        self._target: Widget | None = None  # received the last input; None once that was handled
+        self._target: Widget | None = None  # may still be handling the input that it received
 
     async def process(self, event: Input) -> None:
         """Dispatch a key or a paste now, or hold it back."""
@@ -66,7 +66,8 @@ class KeySequencer:
                 return
             await self.deliver_early_keys()
         if self._is_holding:
-            insort(self._held, event, key=lambda held: held.time)  # a key forwarded by a widget is older
+            # Sort by time, because a key that a widget forwards can be older than the input held back.
+            insort(self._held, event, key=lambda held: held.time)
         elif not self._changes_screen(event):
             await self._pass_on(event)
         elif self._target is None:

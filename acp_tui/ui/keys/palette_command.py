@@ -19,5 +19,5 @@ class PaletteCommand:
     keys: str = ""
     word: str = ""  # search word and footer label
     preview: Callable[[], None] | None = None  # shows the effect while the line is selected
-    current: bool = False  # the value that is set now
+    current: bool = False  # whether this is the option's current value
     is_value: bool = False  # sets one value of an option; listed after the commands

@@ -23,6 +23,6 @@ def forward_typeahead(widget: Widget, event: Key) -> bool:
     event.stop()
     event.prevent_default()
     forwarded = Key(event.key, event.character)
-    forwarded.time = event.time  # its place among keys that the app holds back
+    forwarded.time = event.time  # the app sorts the keys that it holds back by time
     widget.app.post_message(forwarded)
     return True

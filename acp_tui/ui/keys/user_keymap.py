@@ -210,7 +210,7 @@ def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
     for other in TABLE:
         for key in _keys_of(action, keymap):
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):
-                continue  # the two share the key by default
+                continue  # not a conflict, or not caused by the new keys of `action`
             name = key_name(key)
             what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
             works_everywhere = action.scope == "app" and action.priority

@@ -47,7 +47,7 @@ class MarkdownScanner:
         self._open: Section | None = None
         self._items: list[ListItem] = []
         self._fence: Fence | None = None
-        self._quoted_fence = ""  # the line that opened a fence in the open quote
+        self._quoted_fence = ""  # the `>` marks and the fence of the open code block in a quote
         self._after_blank = False
         self._in_paragraph = False  # the next line may continue a paragraph
         self._blank_code_lines = 0  # part of indented code if more code follows

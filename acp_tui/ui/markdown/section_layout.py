@@ -72,7 +72,7 @@ class TextLayout:
     def __init__(self, section: Section, settings: LayoutSettings) -> None:
         self.section = section
         self.is_exact = False
-        self.open_line: OpenLine | None = None  # the line that the drawn lines continue
+        self.open_line: OpenLine | None = None  # the line that the section continued when last drawn
         self.next_line: OpenLine | None = None  # the line that the next section continues
         self._settings = settings
         self._indent = settings.indent(section)
@@ -147,8 +147,8 @@ class CodeLayout:
         info = section.fence.info if section.fence else ""
         self._label = [] if section.first else language_label(info, settings.palette, self._width)
         self._code: list[str] = []  # the code of each line of the section
-        self._ends: list[int] = []  # the row after each line, below the label
-        self._carry = ""  # the incomplete last row of a part of a long line, which starts the next part
+        self._ends: list[int] = []  # the number of the row after each line; rows of the label do not count
+        self._carry = ""  # the last, incomplete row of a part of a long line; drawn with the next part
         self._language = fence_language(info)
         self._highlighter = Highlighter(self._language, settings.palette)
         self._highlighted: list[Spans] = []

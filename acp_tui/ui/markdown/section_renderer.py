@@ -31,7 +31,7 @@ class OpenLine:
     """The incomplete last line of a section. The next section of the same paragraph continues the line."""
 
     spans: Spans  # without the prefix
-    prefix: Spans  # the quote bars, indents and list marks before it
+    prefix: Spans  # the quote bars, indents and list marks before the line
     next_prefix: Spans  # … and before the lines after it
     width: int  # cells to the right of the prefix
     style: Style  # of the paragraph

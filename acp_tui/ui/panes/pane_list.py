@@ -31,8 +31,8 @@ MAX_JUMP_LINES = 2
 class PaneItem:
     """An item of the list, such as a heading or a file."""
 
-    draw: Callable[[int], list[Strip]]  # returns its lines for a width
-    key: str | None = None  # identifies it; None if it cannot be chosen
+    draw: Callable[[int], list[Strip]]  # returns the item's lines for a width
+    key: str | None = None  # identifies the item; None if the item cannot be chosen
     height: int | None = 1  # number of lines; None if it depends on the width
 
 

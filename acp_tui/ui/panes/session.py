@@ -48,7 +48,7 @@ class SessionPane(Pane):
         return [*self._options(), *self._agent(), *self._servers(), *self._session_facts()]
 
     def _given_names(self) -> Iterator[str]:
-        """Yield the names whose lengths set the label column's width: those of options and MCP servers."""
+        """Yield the names of options and MCP servers. The longest name sets the width of the label column."""
         yield from (visible_line(option.name) for option in self.source.session.config_options)
         if (conversation := self.source.conversation) is not None:
             yield from (visible_line(server.name) for server in conversation.mcp_servers)

@@ -35,7 +35,7 @@ class TerminalsPane(Pane):
 
     def __init__(self, source: PaneSource, palette: Palette) -> None:
         super().__init__(source, palette)
-        self._displayed: dict[str, tuple[object, ...]] = {}  # the state that is shown of each terminal
+        self._displayed: dict[str, tuple[object, ...]] = {}  # the displayed state of each terminal
 
     def is_affected(self, changes: Iterable[Change]) -> bool:
         """Return True if a terminal was added, or if the displayed state of a terminal changed."""

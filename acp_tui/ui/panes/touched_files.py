@@ -19,7 +19,7 @@ class TouchedFile:
 
     path: str
     line: int | None = None  # the latest line mentioned
-    diffs: dict[str, Diff] = field(default_factory=dict)  # by tool call, in order
+    diffs: dict[str, Diff] = field(default_factory=dict)  # by the id of the tool call, oldest first
 
 
 class TouchedFiles:

@@ -41,7 +41,7 @@ def option_hints(
         (cancel, "close" if raw or full else "stop"),
         (write, "prompt"),
         *scroll,
-        *(reversed(views) if raw else views),  # how to leave a view before how to open another
+        *(reversed(views) if raw else views),  # first the key that leaves the current view
     ]
 
 

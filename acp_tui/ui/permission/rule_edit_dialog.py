@@ -85,7 +85,8 @@ class RuleEditDialog(Dialog[Rule | None]):
 
     def _title(self) -> Spans:
         title = [Segment("Edit rule", self._palette.strong)]
-        if self._elsewhere is not None:  # the sentence says "this project"
+        # The editor says "this project" even if the rule is for another project.
+        if self._elsewhere is not None:
             title.append(Segment(f" for the project {reveal_line(self._elsewhere)}", self._palette.dim))
         return title
 

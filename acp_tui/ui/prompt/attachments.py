@@ -223,7 +223,7 @@ def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
         return EarlierConversation("", resource.get("text") or "")
     if isinstance(resource, dict) and isinstance(resource.get("text"), str):
         uri = str(resource.get("uri"))
-        if not uri.startswith("file:"):  # the block of a file stands for a mention
+        if not uri.startswith("file:"):  # the block of a file comes from a mention
             return EmbeddedText("", uri, resource["text"], str(resource.get("mimeType") or "text/plain"))
     return None
 

@@ -22,7 +22,7 @@ def match_commands(commands: Iterable[SlashCommand], typed: str) -> list[Match]:
     found = []
     commands = list(commands)
     if any(typed.startswith(f"{command.name} ") for command in commands):
-        # The user types an argument, unless a longer name starts with this text.
+        # The user is typing an argument, unless a longer command name starts with the typed text.
         commands = [command for command in commands if command.name.startswith(typed)]
     for command in commands:
         match = _match_name(command.name, typed)

@@ -58,7 +58,7 @@ class CommandMenu(Menu):
     def is_complete(self) -> bool:
         """True if a command is typed in full and the user has not selected another command."""
         if self.choices.current == 0 and any(command.name == self._typed for command in self._found):
-            return True  # the selected one may differ in case only
+            return True  # the selected command may differ from the typed one in case only
         return self.selected is not None and self.selected.name == self._typed
 
     def find_command(self, text: str) -> SlashCommand | None:

@@ -326,7 +326,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
             raise SkipAction
         self.action_menu_complete(final=True)
         if menu is self._menu and menu.server_prompt(self.text) is not None:
-            raise SkipAction  # the normal action of the key uses the prompt
+            raise SkipAction  # the key's normal action requests the server's prompt
 
     def action_menu_close(self) -> None:
         """Close the open menu."""

@@ -45,7 +45,7 @@ class FileMenu(Menu):
         self._mention: PartialMention | None = None
         self._row = 0
         self._search: FileSearch | None = None
-        self._resources: list[str] = []  # those that match, as `SERVER:URI`, shown above the files
+        self._resources: list[str] = []  # matching resources, as `SERVER:URI`; shown above the files
         self._dismissed = False
 
     @property
@@ -78,8 +78,8 @@ class FileMenu(Menu):
         assert self.get_index is not None
         self._search = FileSearch(self.get_index(), name, self._search)
         self._resources = self._matching_resources(name)
-        # Pass the function: a worker cancelled before it starts would leave a coroutine that is never
-        # awaited. Textual's annotations lack this form.
+        # Pass the function, not a coroutine, which would never be awaited if the worker were cancelled before
+        # it starts. Textual's annotations do not accept the function.
         self.run_worker(self._search_files, exclusive=True, group="files")  # type: ignore[arg-type]
 
     def _matching_resources(self, wanted: str) -> list[str]:
@@ -149,7 +149,7 @@ class FileMenu(Menu):
         if selected is None or mention is None:
             return True
         if self.choices.current == 0 and mention.name and self._attachments.exists(mention.name):
-            return True  # changed files may rank above it
+            return True  # typed in full, even if a changed file is listed above it
         return selected.removesuffix("/") == mention.name.removesuffix("/")
 
     def completion(self, *, final: bool) -> Completion | None:

@@ -57,7 +57,7 @@ class Popup(Vertical):
         self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "
         height = self.choices.height + self.EXTRA_ROWS + BORDER_ROWS
         if self.styles.offset.y.value != -(height + BORDER_ROWS):
-            self.styles.offset = (0, -(height + BORDER_ROWS))  # the second border is the prompt's
+            self.styles.offset = (0, -(height + BORDER_ROWS))  # also above the border of the prompt
         if not self.display:
             self.display = True
             self.screen.refresh_bindings()

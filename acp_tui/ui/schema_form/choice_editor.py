@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 8
 """The maximum height of a list of choices. A single-choice field with more choices opens a dialog instead."""
 MAX_TITLE_WIDTH = 200
-"""The maximum width of a choice's title. Its description has the same limit."""
+"""The maximum width of a choice's title, and of a choice's description."""
 
 
 class EntryChanged(Message):
@@ -49,7 +49,7 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
         """The indexes of the chosen values, in ascending order."""
         self._cursor = (
             chosen[0] if chosen else 0
-        )  # the row that keys act on; `selected` only while it is shown
+        )  # the row that keys act on; `selected` is the same row, or -1 without focus
         super().__init__(self._choice_rows(palette), palette, selected=-1)
 
     def _choice_rows(self, palette: Palette) -> list[Row]:

@@ -86,7 +86,7 @@ class BaseScreen(Screen[None]):
     def on_mount(self) -> None:
         """Handle the keys that the user typed before the screen was mounted."""
         self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
-        if self.palette is not app_of(self).palette:  # the terminal has told its background meanwhile
+        if self.palette is not app_of(self).palette:  # the terminal has reported its background meanwhile
             self.use_palette(app_of(self).palette)
         self.app.call_later(app_of(self).key_sequencer.deliver_early_keys)
 

@@ -179,7 +179,7 @@ class Tabs:
 
     def _next_waiting(self) -> Tab | None:
         current = self.current
-        is_answering = current is not None and self._app.screen is not current.screen  # its dialog is open
+        is_answering = current is not None and self._app.screen is not current.screen  # a dialog is open
         asking = [tab for tab in self._asking() if not (is_answering and tab is current)]
         finished = [tab for tab in self._tabs if tab.mark == "done" and tab is not current]
         if asking:
@@ -285,7 +285,7 @@ class Tabs:
             if confirm and tab.screen.busy_reason() is not None and not await self._confirm_close(tab):
                 return False
             if tab.screen.asks_before_close:
-                self.show_if_open(tab)  # its dialog opens there
+                self.show_if_open(tab)  # the dialog of `may_close` opens in this tab
             return await tab.screen.may_close()
         finally:
             tab.is_closing = False

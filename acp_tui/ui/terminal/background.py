@@ -65,7 +65,7 @@ class BackgroundWatcher:
         """Update `dark` from a reply of the terminal. Return True if `dark` has changed."""
         if reply.from_colour:
             self._colour_is_known = True
-        elif self._colour_is_known:  # more reliable: the report may be about the desktop
+        elif self._colour_is_known:  # the colour is more reliable: the report may be about the desktop
             self._send(self._colour_query)
             return False
         changed, self.dark = reply.dark != self.dark, reply.dark
@@ -73,7 +73,8 @@ class BackgroundWatcher:
 
     @property
     def _colour_query(self) -> str:
-        # tmux answers itself, and drops the answers to queries that it passes on. GNU screen only passes on.
+        # tmux answers a plain query itself, and drops the terminal's answer to a wrapped one. GNU screen does
+        # not answer, but passes a wrapped query on to the terminal.
         return wrap_for_multiplexer(ASK_COLOUR, self._environ) if in_screen(self._environ) else ASK_COLOUR
 
 

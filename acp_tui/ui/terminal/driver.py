@@ -188,7 +188,7 @@ class TerminalDriver(LinuxDriver):
         try:
             if data := os.read(self.fileno, READ_BYTES):
                 return data
-            # Ctrl+D also reads as no data if another program has left the terminal in line mode.
+            # No data can also mean Ctrl+D, if another program has left the terminal in line mode.
             termios.tcgetattr(self.fileno)
         except (OSError, termios.error):
             return None
@@ -220,7 +220,7 @@ class TerminalDriver(LinuxDriver):
         if not self._in_foreground():
             self._loop.call_later(RESUME_DELAY_SECONDS, self._stop_in_background)
             return
-        if self._writer_thread is not None:  # stopped without a SIGTSTP: others have used the terminal
+        if self._writer_thread is not None:  # stopped without SIGTSTP: other programs used the terminal
             self.suspend_application_mode()
         self._must_signal_resume = True
         self.resume_application_mode()

@@ -154,7 +154,7 @@ def _note(crop: Region) -> list[Strip]:
 
 def install() -> None:
     """Replace Textual's methods for dispatching messages and rendering lines. Further calls do nothing."""
-    dispatch = MessagePump._dispatch_message  # Textual 8.2.8: see above
+    dispatch = MessagePump._dispatch_message  # Textual 8.2.8: see the module's docstring
     if getattr(dispatch, "__wrapped__", None) is not None:
         return
 

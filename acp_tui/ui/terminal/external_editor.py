@@ -47,7 +47,7 @@ async def edit(text: str, command: list[str]) -> str:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(f"{text}\n" if text else "")  # files end with a newline
         code = await run_program([*command, name])
-        if code > 0:  # negative: ended by a signal, then what was saved before is used
+        if code > 0:  # if a signal ended the editor (negative), use what was saved before
             raise UserError(f"The editor exited with status {code}; the prompt is unchanged.")
         return path.read_text(encoding="utf-8", errors="replace").removesuffix("\n")
     except OSError as error:

@@ -57,7 +57,7 @@ class ResilientApp(App[int]):
     def _handle_exception(self, error: Exception) -> None:
         error = getattr(error, "error", error)  # `WorkerFailed` wraps the worker's error
         broken = error_containment.broken_screen(error)
-        # Textual 8.2.8: has no public property for "is exiting", and `is_running` is still true then.
+        # Textual 8.2.8: no public property says that the app is exiting; `is_running` is still true then.
         is_open = self.has_drawn and self._running and not self._exit
         if self.has_drawn and not is_open and isinstance(error, NoMatches):
             return  # widgets are removed before the workers that look for them are cancelled

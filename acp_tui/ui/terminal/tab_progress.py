@@ -23,7 +23,7 @@ REPEAT_SECONDS = 10.0
 """The interval at which the progress is sent again: Ghostty removes it after 15 seconds without an update."""
 MIN_VTE_VERSION = 7900
 """The first VTE_VERSION that supports progress."""
-_CLEAR, _SHARE, _FAILED, _BUSY, _PAUSED = range(5)  # the states of the sequence
+_CLEAR, _SHARE, _FAILED, _BUSY, _PAUSED = range(5)  # the states that OSC 9;4 can show
 
 
 class StartedTimer(Protocol):
@@ -99,7 +99,7 @@ class TabProgress:
         return self._osc(_FAILED, 100)
 
     def _osc(self, state: int, percent: int) -> str:
-        # Inside GNU screen's own sequence, the terminator ESC \\ would end that sequence.
+        # Inside GNU screen's own sequence, the terminator ESC \ would end that sequence.
         end = "\x07" if in_screen(self._environ) else "\x1b\\"
         return wrap_for_multiplexer(f"\x1b]9;4;{state};{percent}{end}", self._environ)
 

@@ -79,7 +79,7 @@ class EntryLayout:
         self._widen_gaps(index)
         block = self.blocks[index]
         if block.entry.withdrawn:
-            block.painted.clear()  # the same lines, dimmed
+            block.painted.clear()  # the lines are the same, but must be painted again, dimmed
         if block.body is None:
             self.heights[index] = self._estimate(block)
             return

@@ -106,7 +106,7 @@ class QueueStrip(Widget, can_focus=True):
         if index >= len(self._shown):
             return Strip.blank(width, self.rich_style)
         current = self.has_focus and index == self._current
-        lead = f"{SELECTED_SIGN if current else ' '}{index + 1} "  # aligns the text with that of the prompt
+        lead = f"{SELECTED_SIGN if current else ' '}{index + 1} "  # aligns the text with the input's text
         segments = [Segment(lead, foreground_style(self, "queue--label"))]
         state = self._state() if y == 0 else ""
         room = width - len(lead) - 2 - cell_len(state)

@@ -35,7 +35,7 @@ class FileState:
     """The state of a path at one moment: when the session began, or at a checkpoint."""
 
     existed: bool
-    blob: str | None = None  # git's name of the content; for a link, of its target
+    blob: str | None = None  # the git object id of the content; the content of a link is its target
     mode: int = 0  # including the file type; 0 if unknown
     revert_obstacle: str | None = None  # why the content is unknown, for a file that existed
 

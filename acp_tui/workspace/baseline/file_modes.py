@@ -9,7 +9,7 @@ class FileModes:
     """Remembers the permission bits of files, so that deleted files can be restored with the same bits."""
 
     def __init__(self) -> None:
-        self._usual: dict[bool, int] = {}  # the first mode found, for executable and other files
+        self._usual: dict[bool, int] = {}  # the first mode found, by whether the file is executable
         self._unusual: dict[bytes, int] = {}
 
     def remember(self, name: bytes, mode: int) -> None:

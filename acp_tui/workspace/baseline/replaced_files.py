@@ -44,7 +44,7 @@ def put_back(files: Sequence[ReplacedFile], max_size: int) -> list[Path]:
     Also raises `UserError` if a file cannot be restored. By then, other files may have been restored.
     """
     replaced = [file for file in files if not _is_put_back(file, max_size)]
-    # New files are removed first: folders may have been in their place.
+    # Files that the rewind created are removed first: they may have replaced folders of other files.
     for file in sorted(replaced, key=lambda each: each.before is not None):
         try:
             replace_if_unchanged(file.path, file.before, file.after, max_size)

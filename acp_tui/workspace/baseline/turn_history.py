@@ -34,9 +34,9 @@ class HistoryLimits:
 class Turn:
     """A period in which the agent (or a rewind) changed files. Changes between turns are the user's."""
 
-    number: int  # the prompt of the session, from 1; 0 for a rewind
+    number: int  # the number of the prompt in the session, from 1; 0 for a rewind
     before: Checkpoint
-    after: Checkpoint | None = None  # None while it runs
+    after: Checkpoint | None = None  # None while the turn runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ class TurnHistory:
         """Take a checkpoint before a turn's prompt is sent. On failure, `turns` does not list the turn."""
         async with self._lock:
             await self.settled()
-            self._turns = [turn for turn in self._turns if turn.number != number]  # its prompt was not sent
+            # If there is a turn with this number already, its prompt was not sent.
+            self._turns = [turn for turn in self._turns if turn.number != number]
             try:
                 self._turns.append(Turn(number, await self._baseline.checkpoint()))
             except UserError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# Only untracked ones are left out: a project that tracks its `build` folder has sources there.
+# Only untracked folders are left out: a project that tracks its `build` folder has sources there.
 GENERATED_FOLDERS = (
     *("node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", ".pixi"),
     *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".direnv", ".cache"),

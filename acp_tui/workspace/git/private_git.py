@@ -173,7 +173,7 @@ class PrivateGit:
     def blob(self, name: str) -> bytes:
         """Return the content with this name. Raises `GitError` if the content is missing or damaged."""
         data = self.run("cat-file", "blob", name)
-        if blob_name(data) != name:  # it may come from the user's repository
+        if blob_name(data) != name:  # the file may be a hard link to the user's object
             raise GitError("the stored copy is damaged")
         return data
 
@@ -299,7 +299,7 @@ class BlobWriter:
         Raises `GitError` if git hangs.
         """
         name = blob_name(data)
-        if self._git.loose_file(name).exists():  # git would change its time, also for the user's hard link
+        if self._git.loose_file(name).exists():  # git would change its mtime, also in the user's repository
             return name
         rest = memoryview(b"blob\ndata %d\n%b\n" % (len(data), data))
         while rest:

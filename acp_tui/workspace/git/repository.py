@@ -10,16 +10,16 @@ from acp_tui.session.text.safe_text import visible_line
 if TYPE_CHECKING:
     from pathlib import Path
 
-_MAX_CHARACTERS = 4096  # each of these files holds one line
+_MAX_CHARACTERS = 4096  # HEAD and the other files read here hold one line each
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
     """The folders of a git repository."""
 
-    top: Path  # of the work tree
-    git_dir: Path  # of this work tree: HEAD, index
-    common_dir: Path  # shared by all work trees: info/exclude
+    top: Path  # the top folder of the work tree
+    git_dir: Path  # contains HEAD and the index of this work tree
+    common_dir: Path  # shared by all work trees; contains info/exclude
 
 
 def find_repository(folder: Path) -> Repository | None:

@@ -194,7 +194,8 @@ def _converted(
     shared = [_read(file) for file in (*global_files, own)]
     if None in shared:
         raise GitError("an attribute file is too large")
-    reader = git.nested("attributes.git")  # the attributes of `git` itself outrank those of the tree
+    # Not `git` itself: the attributes in its own directory would override those in the work tree.
+    reader = git.nested("attributes.git")
     reader.create()
     (reader.directory / "info" / "attributes").write_bytes(b"\n".join(filter(None, shared)))
     words = ["check-attr", "-z", "--stdin", *_CONVERTING]

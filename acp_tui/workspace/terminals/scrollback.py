@@ -119,7 +119,7 @@ class Scrollback:
         return self._head.parts()
 
     def tail(self) -> Iterator[Part]:
-        """Yield exactly the last `tail` characters, even if the oldest kept page begins before them."""
+        """Yield the end of the output: as many characters as the constructor's argument `tail` says."""
         hidden = self._tail.characters - self._tail_size
         for text, style in self._tail.parts():
             if hidden >= len(text):

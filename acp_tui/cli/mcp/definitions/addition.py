@@ -36,7 +36,7 @@ class Addition:
 
     server: Server
     entry: dict[str, Any]  # the table of `mcp.toml`
-    facts: list[Field]  # what the user should know besides
+    facts: list[Field]  # what else the user should know
 
 
 def addition(name: str, entry: dict[str, Any], facts: Sequence[Field] = ()) -> Addition:

@@ -27,7 +27,7 @@ class CommonServer:
     command: list[str] = field(default_factory=list)
     url: str = ""
     arguments: str = ""  # what the user adds, e.g. "DIR…"
-    argument: str = ""  # how an argument is written into the command
+    argument: str = ""  # the form of an argument in the command, e.g. "sqlite://{path}"
     env: dict[str, str] = field(default_factory=dict)
     headers: dict[str, str] = field(default_factory=dict)
 
@@ -44,7 +44,7 @@ class CommonServer:
             raise UserError(f"Usage: acp-tui mcp add {self.usage}", exit_code=2)
         if self.url:
             return {"url": self.url, "type": "http", "headers": self.headers}
-        # `~` and relative paths are meant from here, but the server starts elsewhere.
+        # Use absolute paths: no shell will expand `~`, and the server can start in another folder.
         paths = [os.path.abspath(os.path.expanduser(word)) for word in arguments]  # noqa: PTH100, PTH111
         words = [self.argument.format(path=path) for path in paths]
         program, *fixed = self.command

@@ -26,7 +26,7 @@ class Client:
 
     name: str  # for --from
     title: str
-    files: tuple[Path, ...]  # where its file may be
+    files: tuple[Path, ...]  # the possible paths of the program's file
 
 
 @dataclass(frozen=True, slots=True)

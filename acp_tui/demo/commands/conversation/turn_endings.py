@@ -117,7 +117,8 @@ async def flood(turn: Turn) -> None:
     for index in range(chunks):
         await turn.send_update(update, store=False)
         if index % 50 == 0:
-            await asyncio.sleep(0)  # sending blocks only if the pipe is full; let a cancel through
+            # Let a cancel be handled: `send_update` yields to the event loop only if the pipe is full.
+            await asyncio.sleep(0)
     await turn.say(f"\n\nThose were {chunks} chunks of {size} characters.")
 
 

@@ -100,7 +100,8 @@ def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: fl
         return []
     entry.size += limits.EVENT_SIZE
     if event.stop_reason is None or entry.is_truncated or not was_running:
-        session.phase = "loading" if root.phase == "loading" else "idle"  # its history may follow
+        # While the conversation loads, history of the subagent may follow.
+        session.phase = "loading" if root.phase == "loading" else "idle"
         return [*end_message(session, at), *close_open_calls(session, "unfinished", at)]
     return end_turn(session, at, None if event.error else event.stop_reason, event.error)
 
@@ -111,7 +112,7 @@ def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, app
     The session's transcript is built but not shown, because the agent can announce the session as a subagent
     later. A tool call that needs permission is added to the conversation's own session instead.
     """
-    if type(event) is ev.ToolCallChanged and event.asked:  # the permission is asked all the same
+    if type(event) is ev.ToolCallChanged and event.asked:  # the user is asked in any case
         return tool_call_changed(root, replace(event, call_id=f"{session_id}/{event.call_id}"), at)
     foreign = root.reducer_state.foreign
     known = foreign.get(session_id)

@@ -23,7 +23,7 @@ def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) ->
     """
     inner, key = event.inner, f"call {event.call_id}"
     own = isinstance(inner, (ev.SubagentChanged, ev.SessionMessageChanged)) or (
-        type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id  # the call names itself
+        type(inner) is ev.ToolCallChanged and inner.call_id == event.call_id  # it names itself as its parent
     )
     entry, changes = root.subagents.get(key), []
     if entry is None and not own:
@@ -59,5 +59,5 @@ def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float, appl
         return apply_to(root, entry, event, at, apply)
     changes = tool_call_changed(root, event, at)
     if root.subagents and (started := root.subagents.get(f"call {event.call_id}")) is not None:
-        changes.append(touch(started))  # its state is that of the call
+        changes.append(touch(started))  # the state of the subagent is that of the call
     return changes

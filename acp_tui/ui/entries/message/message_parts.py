@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class HasParts(Protocol):
-    """A message, or another entry whose parts are growing text and other content, such as images."""
+    """A message or another entry that consists of parts: growing texts, and other content such as images."""
 
     parts: list[GrowingText | Content]
 

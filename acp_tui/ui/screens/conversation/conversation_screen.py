@@ -90,7 +90,7 @@ class ConversationScreen(SessionScreen):
             new_session: Creates a screen for a new session with the same agent in the same folder.
             place: The text to scroll to in a reopened session.
         """
-        super().__init__(Session(), StatusTracker(agent), palette)  # an empty session until there is one
+        super().__init__(Session(), StatusTracker(agent), palette)  # empty until a session is opened
         self.prompt = Prompt(agent_title=agent)
         self._questions = PendingQuestions(self._update_questions)
         self._reports = RunnerReports(self)
@@ -223,7 +223,7 @@ class ConversationScreen(SessionScreen):
         self.call_later(self._update_questions)
 
     def _update_questions(self) -> None:
-        if self.is_attached:  # else the app ends, and answers them all
+        if self.is_attached:  # once the screen is closed, all questions are withdrawn
             self._dialogs.update()
             self.update_status()
 

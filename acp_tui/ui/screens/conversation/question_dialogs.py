@@ -205,7 +205,8 @@ class QuestionDialogs:
             self._cancel_turn()
         else:
             self._questions.answer(pending, Answer(answer.option, answer.rules, answer.reason))
-            if answer.reason and pending.question.kind not in ("tool", "mcp"):  # there it is the result
+            # For a call of an MCP tool, the agent gets the reason as the result.
+            if answer.reason and pending.question.kind not in ("tool", "mcp"):
                 what = shorten(visible_line(pending.question.subject.description), MAX_SUBJECT_WIDTH)
                 self._tell_agent(f"I rejected your request ({what}): {answer.reason}")
 

@@ -39,7 +39,7 @@ MAX_ROWS = 20
 class ChooseScreen(Dialog[str | None]):
     """Returns the value of the chosen row, or None if cancelled."""
 
-    SCOPED_CSS = False  # subclasses use it, too
+    SCOPED_CSS = False  # the CSS applies to subclasses, too
     CSS = """
     ChooseScreen { align: center middle; background: transparent; }
     ChooseScreen #dialog {

@@ -56,7 +56,7 @@ class HelpScreen(Dialog[None]):
     def __init__(self, first: Iterable[ScopeName] = (), keymap: Mapping[str, str] | None = None) -> None:
         super().__init__()
         first = set(first)
-        self._scopes = sorted(SCOPES, key=lambda scope: scope not in first)  # else in the order of the table
+        self._scopes = sorted(SCOPES, key=lambda scope: scope not in first)  # both groups keep their order
         self._keymap = keymap or {}
 
     @classmethod

@@ -63,7 +63,7 @@ class TypingGuard:
         lines = self._dialog.query(KeyHints)  # none before the dialog is composed
         for line in lines:
             line.set_hints(self.hints())
-        if self._timer is not None:  # otherwise every ignored key would add one
+        if self._timer is not None:  # without this, each ignored key would add a timer
             self._timer.stop()
             self._timer = None
         if lines and not self.accepts_keys:

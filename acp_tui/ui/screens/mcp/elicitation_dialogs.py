@@ -77,7 +77,7 @@ class ElicitationDialogs:
         self._screen.app.push_screen(dialog, set_answer)
         try:
             return await answer
-        finally:  # cancelled if the server ends
+        finally:  # the wait is cancelled if the server ends
             close_if_open(dialog)
 
 

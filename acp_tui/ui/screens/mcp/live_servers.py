@@ -61,7 +61,8 @@ class LiveServers:
         self._on_change = on_change
         self._ask = ask
         self._live: dict[str, LiveServer] = {}
-        self._tasks: set[asyncio.Task[None]] = set()  # also those that a newer task of their server is ending
+        # All running tasks, including those that a newer task for the same server is ending.
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def get(self, known: KnownServer) -> LiveServer:
         """Return the `LiveServer` of a server: its connection and the state of this connection."""

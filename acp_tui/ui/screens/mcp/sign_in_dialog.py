@@ -116,7 +116,7 @@ class SignInDialogs:
     """The dialogs of a sign-in: a question whether to open the browser, and a screen with the address."""
 
     def __init__(self, below: Screen[None], palette: Palette) -> None:
-        """`below` is the screen above which the dialogs open."""
+        """The dialogs open on top of the screen `below`."""
         self._below = below
         self._palette = palette
         self._screen: SignInScreen | None = None
@@ -149,7 +149,7 @@ class SignInDialogs:
         self._below.app.push_screen(dialog, set_answer)
         try:
             return await answer
-        finally:  # cancelled if the browser's redirect arrives first
+        finally:  # the wait is cancelled if the browser's redirect arrives first
             close_if_open(dialog)
 
     async def _read_answer(self) -> str:

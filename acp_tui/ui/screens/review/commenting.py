@@ -71,7 +71,7 @@ class Commenting:
                 continue
             if file.text is not None:
                 lines[path] = (display_lines(file.text.old), display_lines(file.text.new))
-            else:  # it no longer differs, or is no text
+            else:  # the file no longer differs, or is not a text file
                 data = file.now.data if file.now.is_text else None
                 lines[path] = (unchanged := display_lines(split_lines(data or b"")), unchanged)
         followed = {

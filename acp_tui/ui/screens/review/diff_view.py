@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 PART_SIGN, RANGE_SIGN = "▎", "┃"
-"""The marks at the left of the rows: of the current part, and of the chosen range."""
+"""The marks at the left of the rows: for rows of the current part, and for rows of the chosen range."""
 LINES_ABOVE = 2
 """The number of lines kept visible above the cursor when it moves."""
 

@@ -47,7 +47,7 @@ class ReviewRow:
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
     pair: Pair = (None, None)
-    start: tuple[int, int] = (0, 0)  # of a line: the numbers of its hunk's first old and new line
+    start: tuple[int, int] = (0, 0)  # if `kind` is "line": the hunk's first old and new line number
     text: str = ""
     comment: Comment | None = None
 
@@ -61,7 +61,7 @@ class ReviewRow:
     @property
     def place(self) -> tuple[object, ...]:
         """A key that identifies the row in its part, even after lines were added above the part."""
-        note = self.text if self.kind == "note" else ""  # a heading has the number of its hunk
+        note = self.text if self.kind == "note" else ""  # a heading has its hunk's number, which can change
         old, new = self.start
         return (
             self.kind,

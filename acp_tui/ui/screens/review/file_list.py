@@ -43,7 +43,7 @@ class ListedFile:
     kind: FileKind | None  # None if it does not differ
     counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not a text
     comments: int = 0
-    verdict: Verb | None = None  # for a file that is reviewed
+    verdict: Verb | None = None  # None until the file is reviewed
 
     @property
     def open(self) -> bool:

@@ -48,7 +48,7 @@ class ReplayScreen(SessionScreen):
         self._subagents = SubagentViews(self, self.context, self.now)
         self._problems = problems
         self._clock: Timer | None = None
-        self._skipped_facts: set[str | None] = set()  # while fast-forwarding; None: an entry
+        self._skipped_facts: set[str | None] = set()  # changed facts that are not drawn yet; None: an entry
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Return the player bar."""
@@ -86,7 +86,7 @@ class ReplayScreen(SessionScreen):
         The result is drawn once, at the end. Drawing every step took seven times as long.
         """
         assert self._clock is not None
-        self._clock.pause()  # waiting for the timer would take a third of the time
+        self._clock.pause()  # waiting for its ticks would take a third of the total time
         gc_control.pause()  # nothing that a recording adds becomes garbage
         deadline = time.monotonic() + FAST_FORWARD_SLICE
         try:

@@ -182,7 +182,7 @@ class SessionScreen(BaseScreen):
         facts = self.status.facts(self.session, self.now(), asking=self.is_asking())
         for line in self.query(StatusLine):  # none while the screen closes
             line.facts = facts
-        if facts.phase == "background" and not self._status_is_due:  # no event marks its end
+        if facts.phase == "background" and not self._status_is_due:  # no event ends this phase
             self._status_is_due = True
             self.set_timer(BACKGROUND_SECONDS, self._update_status_later)
 

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 class SessionToOpen(NamedTuple):
     """A session to open, and the place in it to scroll to."""
 
-    session: str  # the id of the recording, or the agent's id if there is no recording
+    session: str  # the id of the recording; if there is none, the agent's id of the session
     agent: str | None = None  # its agent; None if the recording names it
     program: str | None = None  # the command line of an agent that has no name
     folder: str | None = None  # where the agent starts; None for the folder of the recording
     place: TextPlace | None = None
-    fork: bool = False  # open a copy of the recorded session, which the agent makes
+    fork: bool = False  # open a copy of the recorded session; the agent makes the copy
 
 
 if TYPE_CHECKING:

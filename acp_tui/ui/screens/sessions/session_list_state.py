@@ -26,7 +26,7 @@ class SessionListState:
         """`folder` is the current folder, without symbolic links."""
         self._folder = folder
         self._all: list[SavedSession] = []
-        self._listed: list[SavedSession] = []  # without those of other folders, if they are left out
+        self._listed: list[SavedSession] = []  # `_all`, without sessions of other folders if `this_folder`
         self._hits: list[SessionHit] = []
         self.this_folder = True
         """Whether sessions of other folders are left out."""
@@ -79,7 +79,7 @@ class SessionListState:
         return [*self.sessions, *self.lines]
 
     def _choose_folder(self) -> None:
-        # Not at every key press: symbolic links are resolved.
+        # `is_in` resolves symbolic links, which would be too slow at every key press.
         self._listed = [one for one in self._all if not self.this_folder or one.is_in(self._folder)]
         self._narrow()
 

@@ -70,7 +70,7 @@ class SignInProgress(Dialog[None]):
         self._stderr = stderr
         self._first_line = stderr.count if stderr is not None else 0
         self._began = self.clock()
-        self._shown_count = 0  # lines of stderr that have ended and are shown
+        self._shown_count = 0  # the number of complete lines of stderr at the last update
         self._messages: dict[int, str] = {}  # by entry
         self._lines: list[str] = []  # the output that is shown
         self._finished = False

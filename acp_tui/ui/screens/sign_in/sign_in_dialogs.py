@@ -137,7 +137,7 @@ class SignInDialogs:
         from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
 
         conversation = self._conversation
-        self._screen.call_later(self._readiness.work_started)  # once the flow is waiting
+        self._screen.call_later(self._readiness.work_started)  # later, when `sign_in.waiting` is true
         self._progress = dialog = SignInProgress(
             conversation.launch.title, method.name, self._context.palette, conversation.agent_stderr
         )

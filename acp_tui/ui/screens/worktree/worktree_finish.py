@@ -38,8 +38,8 @@ class WorktreeFinish:
         self._screen = screen
         self._runner = runner
         self._context = context
-        self._decided = False  # it is known whether to remove the worktree, see `_to_remove`
-        self._to_remove: WorktreeStatus | None = None  # remove it if it still has this status
+        self._decided = False  # whether `_to_remove` is a decision; if so, None means to keep the worktree
+        self._to_remove: WorktreeStatus | None = None  # remove the worktree if it still has this status
         self._closing = False  # the user has just answered; do not ask again
         self._merged = ""  # says what was merged
 
@@ -103,7 +103,7 @@ class WorktreeFinish:
             self._runner.stop_turn()
         try:
             return await self._ask(worktree, await asyncio.to_thread(_status, worktree))
-        except UserError as error:  # the worktree is kept
+        except UserError as error:  # the worktree is kept unless `after_close` finds it unchanged
             self._screen.notify_error(error)
             return True
 

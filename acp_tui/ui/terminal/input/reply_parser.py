@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.message import Message
 
 GARBAGE_SECONDS = 1.0
-"""How long to wait for the rest of an OSC reply that reports no background colour. It is then dropped."""
+"""Seconds until an incomplete OSC reply is dropped, if it reports no background colour."""
 
 _REPLY = re.compile(
     r"\x1b\](?P<number>\d{1,4});(?P<answer>[ -~]{0,64})(?:\x07|\x1b\\)"
@@ -77,7 +77,7 @@ class ReplyParser:
             if ";" not in held:
                 self._passed_key = held
                 yield from self._parser.feed(held)
-                # Textual 8.2.8: waits for the rest of the key once more, unless its time is up.
+                # Textual 8.2.8: end the parser's own wait for the rest of the key.
                 self._parser._timeout_time = 0.0
         yield from self._parser.tick()
 

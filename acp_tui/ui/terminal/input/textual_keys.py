@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 async def run_binding(app: App[Any], key: str) -> bool:
     """Run a key's binding in the focused widget or its parents. Return False if the key has no binding."""
-    # Textual 8.2.8: `simulate_key` puts the key into the message queue. By the time it is handled, keys typed
-    # later may have been handled before it.
+    # Textual 8.2.8: `simulate_key` puts the key into the message queue, so keys typed later may be handled
+    # first.
     return await app._check_bindings(key)
 
 

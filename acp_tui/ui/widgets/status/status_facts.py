@@ -22,7 +22,7 @@ class StatusFacts:
     mode: str = ""  # the name of the agent's mode
     model: str = ""
     policy: str = ""  # the permission policy; empty if unknown, or in a replay
-    acts_without_asking: bool = False  # the agent edits or runs commands without having asked
+    acts_without_asking: bool = False  # the agent has edited files or run commands, and never asked
     used: int | None = None  # tokens in the context
     size: int | None = None
     context_warning: float = CONTEXT_WARNING  # the share of `size` from which the usage is marked

@@ -105,7 +105,7 @@ def _remove(worktree: Worktree) -> None:
         git.guarded("worktree", "prune")
     with suppress(GitCommandError):  # it was renamed, or is checked out in another worktree
         git.guarded("branch", "--delete", "--force", worktree.branch)
-    with suppress(OSError):  # the repository has other worktrees
+    with suppress(OSError):  # not empty if the repository has other worktrees
         worktree.path.parent.rmdir()
 
 

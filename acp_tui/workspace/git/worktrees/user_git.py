@@ -128,7 +128,7 @@ class UserGit:
         try:
             output = self._run(words, _GUARDED_ENVIRONMENT, b"", (0, 1))
         except GitCommandError:
-            return set()  # there is no such file
+            return set()  # there is no configuration for this scope
         pairs = (os.fsdecode(record).partition("\n") for record in output.split(b"\0") if record)
         return {(key, value) for key, _, value in pairs}
 
@@ -137,7 +137,7 @@ class UserGit:
         if program is None:
             raise GitCommandError("git is not installed.")
         command = [str(Path(program).absolute()), *words]  # the folder may contain another program named git
-        # Files instead of pipes, which a process that a hook leaves running would keep open.
+        # Files, because a process that a hook leaves running would keep pipes open.
         with TemporaryFile() as given, TemporaryFile() as output, TemporaryFile() as errors:
             given.write(stdin)
             given.seek(0)

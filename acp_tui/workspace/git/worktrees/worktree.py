@@ -23,7 +23,7 @@ class Worktree:
     branch: str
     base: str  # the id of the commit from which it was created
     repository: Path  # the top folder of the user's checkout
-    subfolder: str = ""  # in which the user started; empty: at the top
+    subfolder: str = ""  # the agent's folder, relative to the top; empty: the top
     target: str = ""  # the user's branch, into which to merge; empty: HEAD was detached
     trusted: bool = False  # the repository's own hooks and filters may run
 
