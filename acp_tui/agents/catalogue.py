@@ -123,7 +123,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         missing_file=entry.missing_file or base.missing_file,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
-    if entry.command:  # the catalogue's other entries are about the built-in command
+    if entry.command:  # these fields of `base` are about its own command
         agent = replace(
             agent,
             commands=(tuple(entry.command),),

@@ -17,7 +17,7 @@ class LoopShare:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._busy = 0  # connections that asked for their share in this pass
-        self._busy_before = 1  # in the last pass
+        self._busy_before = 1  # the same for the previous pass
 
     def seconds(self) -> float:
         """Count the caller as busy, and return how long the caller may process messages in this pass."""

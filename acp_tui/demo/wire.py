@@ -84,7 +84,7 @@ class Wire:
         elif "id" in message:
             self._pending[message["id"]] = message
         self._writer.write(json.dumps(message, separators=(",", ":")).encode() + b"\n")
-        # All senders share one future in the SDK, which a cancelled turn must not cancel.
+        # In the SDK, all senders wait for one shared future. A cancelled turn must not cancel that future.
         await asyncio.shield(self._writer.drain())
         if is_response and (callback := self._after_response.pop(message.get("id"), None)):
             callback()

@@ -60,7 +60,7 @@ def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
     if agent is None:
         return False
     if rule.agent == agent.id:
-        # The agent chooses its name, and must not get rid of a reject rule by another one.
+        # The agent chooses its name. It must not evade a reject rule by reporting another name.
         return rule.decision == "reject" or rule.agent_name in (None, agent.name)
     return rule.decision == "reject" and rule.agent == agent.program  # see `rule_migration`
 

@@ -54,7 +54,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     gc_control.pause()  # garbage collection would double the loading time, and all records stay in memory
     records, problems = read_records(path)
     gc_control.resume()
-    stored = read_session(path.parent)  # agent, title and folder, if acp-tui recorded it
+    stored = read_session(path.parent)  # agent and folder, if acp-tui made the recording
     player = Player(
         records,
         title=visible_line(stored.text("agent_title") or "Recorded session"),

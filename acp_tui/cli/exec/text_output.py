@@ -46,7 +46,7 @@ class ProgressPrinter:
             if change.entry is None:
                 continue
             kind = kind_of(change.entry)
-            # Why the agent is gone is reported with the failure that it causes.
+            # When the agent exits, the failure that follows says why. A new entry would only repeat that.
             if kind.progress_updates or (change.kind == "added" and not agent_gone):
                 self._print_once(change.entry.id, kind.progress(change.entry))
 

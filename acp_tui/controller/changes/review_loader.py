@@ -31,7 +31,7 @@ class _History:
 
     states: list[FileState]
     authors: list[int] = field(default_factory=list)
-    last_author: int = YOU  # of changes after the last state
+    last_author: int = YOU  # who made the changes after the last state
 
     def add(self, state: FileState, author: int) -> None:
         """Append a state. If the file was in the same state before, changes in between count as undone."""
@@ -108,7 +108,7 @@ class ReviewLoader:
 def _history(path: Path, original: FileState, turns: Sequence[Turn], *, cut: bool) -> _History:
     history = _History([original])
     for turn in turns:
-        first = cut and turn is turns[0]  # older turns may have changed it before
+        first = cut and turn is turns[0]  # dropped turns may have changed the file before
         history.add(turn.before.files.get(path, original), 0 if first else YOU)
         if turn.after is None:
             history.last_author = turn_bit(turn.number)

@@ -42,7 +42,7 @@ class Rewind:
         self._turns = baseline.turns
         self._points: dict[int, RewindPoint] = {}  # of turns that have ended, by number
         self.replaced_earlier: Sequence[ReplacedFile] = ()
-        """If this session continues an earlier one: the files that the last rewind there replaced."""
+        """If a rewind of an earlier session led to this session: the files that the rewind replaced."""
 
     async def begin_turn(self) -> None:
         """Copy the files that have changed so far, before a prompt is sent."""

@@ -18,7 +18,7 @@ class AgreedTools:
     def __init__(self, server: ResolvedServer) -> None:
         self._server = server
         self._facts = McpFacts(paths().state)
-        self._agreed: dict[str, str] = {}  # what `agree` has saved or found saved
+        self._agreed: dict[str, str] = {}  # the digests that `agree` was called with, by tool
 
     def change(self, tool: str, digest: str | None) -> str | None:
         """Return how a tool has changed since the user accepted it, as a clause.
@@ -46,5 +46,5 @@ class AgreedTools:
         self._agreed[tool] = digest
         if digests.get(tool) == digest:
             return
-        with contextlib.suppress(OSError):  # then the user is asked again
+        with contextlib.suppress(OSError):  # then the next call of a changed tool asks again
             self._facts.agree_to_tools(name, definition, {**digests, tool: digest})

@@ -16,7 +16,7 @@ _FORMATTERS = re.compile(
     r"(?:mkfs|newfs)[\w.]*|mke2fs|mkntfs|mkdosfs|mkexfatfs|mkreiserfs|wipefs|blkdiscard|mkswap|sg_format"
     r"|sg_sanitize|nwipe|scrub"
 )
-# With `-n`, these only say what they would do. For others, it is a label or a setting.
+# With `-n`, these only say what they would do. For other formatters, `-n` is a label or a setting.
 _DRY_RUNNERS = re.compile(r"mke2fs|mkfs\.ext[234]|mkntfs|mkfs\.ntfs|wipefs")
 _REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
 # Partition editors, with the options and commands that only print.

@@ -25,7 +25,7 @@ class UndrawnChanges:
         """Add changes that were not drawn."""
         for change in changes:
             if change.kind == "reset":
-                self._known.clear()  # the entries after it are others, perhaps with the same ids
+                self._known.clear()  # entries after a reset are new, perhaps with the same ids
             key = _key(change)
             if key not in self._known:
                 self._known.add(key)

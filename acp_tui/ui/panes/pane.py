@@ -151,7 +151,7 @@ class Pane(PaneList):
 
     def action_look(self) -> None:
         """Ask the screen to check which files on the disk have changed."""
-        # The caller may be handling a message of a parent, where a message posted now would not bubble up.
+        # While an ancestor handles a message, a message posted here would not bubble beyond that ancestor.
         self.call_later(lambda: self.post_message(PaneItemAction("look")))
 
 

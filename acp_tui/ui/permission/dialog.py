@@ -89,15 +89,15 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._agent = agent
         self._position = position
         self._options = all_options(question)
-        self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always"
-        self._edited: PermissionOption | None = None  # that "always", or the rejection with a reason
+        self._editor: RuleEditor | None = None  # open while the user edits the rules of an "always" option
+        self._edited: PermissionOption | None = None  # the option whose rules or reason the user writes
         self._reason_line: ReasonLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
         self._typing_guard = TypingGuard(self, self._hints, clock)
         self._raw = False
         self._full = False
-        self._choice_needed = ""  # why the last key did not answer
+        self._choice_needed = ""  # a hint, if the last key did not answer the question
         self._pressed = ""  # the kind whose letter was pressed last
         self._overflows = False  # the request has more rows than are shown
         self._answered = False
@@ -217,7 +217,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         """Drop keys that the typing guard rejects, before any binding sees them."""
         self._choice_needed = ""
         if self._editor is not None and event.key not in keys.active_keys(self, "rule.take"):
-            return  # such keys change a rule at most, and answer nothing
+            return  # in the editor, only the key `rule.take` answers the question
         self._typing_guard.filter_key(event)
 
     def on_paste(self) -> None:
@@ -323,7 +323,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.query_one("#dialog").mount(widget, before="#keys")
         self.set_focus(
             widget.input if isinstance(widget, ReasonLine) else widget
-        )  # immediately, because the next key belongs to it
+        )  # immediately, so that the next key goes to the widget
         self._resize_parts()
         self._typing_guard.restart()
 

@@ -53,5 +53,5 @@ def _rules_in_words(question: Question, kind: str) -> str:
     if len(ladders) > MAX_NAMED_PARTS:
         named = f"the {len(ladders)} new parts"
     elif ladders and question.parts and kind == "reject_always":
-        named = "one of the new parts"  # any of them; the editor shows which
+        named = "one of the new parts"  # the user chooses the part in the editor
     return f"{named}, in this project …" if named else ""

@@ -36,7 +36,7 @@ SCOPE_WORDS: dict[Scope, str] = {
     "everywhere": "everywhere",
 }
 MAX_CHOICE_WIDTH = 60
-"""The maximum width of a part of the sentence, in cells. The list of choices shows its full text."""
+"""The maximum width of a part of the sentence, in cells. The list of choices shows each choice in full."""
 MIN_EFFECT_ROWS = 2
 """The minimum height of the text about the effect, so that the editor seldom changes its height."""
 MAX_EFFECT_ROWS = 6

@@ -45,7 +45,6 @@ class JsonPage(Vertical):
         self._validate = validate
         self._show_problem = show_problem
         self.editor = JsonEditor(self._first_text, palette)
-        """The text area."""
         self.editor.add_class("editor")
 
     def compose(self) -> ComposeResult:

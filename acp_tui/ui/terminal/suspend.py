@@ -40,7 +40,7 @@ def release_terminal(app: App[Any]) -> Iterator[None]:
         settings = _terminal_settings()
         try:
             yield
-        except Exception as error:  # Textual would not take the terminal back
+        except Exception as error:  # `app.suspend` would not resume after an exception
             failure = error
         finally:
             _restore_settings(settings)
@@ -91,7 +91,7 @@ async def end_programs() -> None:
         if (process := program.process) is None:
             continue
         _signal(process, signal.SIGHUP)
-        _signal(process, signal.SIGCONT)  # it may be stopped
+        _signal(process, signal.SIGCONT)  # a stopped program would not handle SIGHUP
         try:
             await asyncio.wait_for(process.wait(), HANGUP_GRACE_SECONDS)
         except TimeoutError:

@@ -50,8 +50,8 @@ class FileAccess:
         """Open an existing regular file. Blocks: call it in a thread."""
         require_absolute(path)
         try:
-            # Opening a device or a pipe can have side effects, so check before. The second check finds a
-            # file that was replaced between the first one and the opening.
+            # Opening a device or a pipe can have side effects, so check before opening. The second check
+            # finds a file that was replaced between the first check and the opening.
             _require_regular(Path(path).stat(), path)
             file = Descriptor(os.open(path, _READ_FLAGS))
             with file.borrow() as number:
@@ -99,7 +99,7 @@ class ReadHandle:
 
     def __init__(self, path: str, real: Path, file: Descriptor, *, inside: bool, why: str | None) -> None:
         self.path = path
-        """The path as the agent gave it."""
+        """The path as the caller gave it."""
         self.real = real
         """The real path of the open file, without links."""
         self.inside = inside

@@ -115,7 +115,7 @@ def check_target(directory: int, name: str) -> bool:
         raise UnwritableError("it was replaced by a link in the meantime")
     if not stat.S_ISREG(mode):
         raise UnwritableError("it is not a regular file")
-    # Renaming over a file ignores its mode, and root is not bound by it.
+    # Renaming over a file ignores the file's mode, and root may write any file: check the mode explicitly.
     if not mode & 0o222 or not os.access(name, os.W_OK, dir_fd=directory):
         raise UnwritableError("it is read-only")
     return True

@@ -39,9 +39,9 @@ _RETURNS = re.compile("(\r)")
 _BREAKS = re.compile("([\r\n])")
 _CSI = re.compile(r"\x1b\[([<-?]?)([0-;]{0,256})([ -/]{0,4})([@-~])")
 _ESCAPE = re.compile(r"\x1b([ -/]{0,4})([0-~])")
-# The beginning of a sequence, which is kept if the data ends here and dropped if it is not continued.
+# The beginning of an escape sequence: kept if the data ends after it, otherwise dropped as invalid.
 _UNFINISHED = re.compile(r"\x1b(?:\[[<-?]?[0-;]{0,256}[ -/]{0,4}|[ -/]{0,4})")
-# A title has no newlines. One that is not terminated must not hide the lines after it.
+# A newline also ends a title, so that a title without a terminator does not hide the lines after it.
 _STRING_ENDS = {"]": re.compile("[\x07\x18\x1a\x1b\n]")}
 _STRING_END = re.compile("[\x07\x18\x1a\x1b]")
 _STRING_LIMIT = 4 * 1024 * 1024
@@ -74,7 +74,7 @@ class TerminalEmulator:
         self._alternate: ScreenBuffer | None = None
         self._screen = self._main
         self._carry = ""  # an incomplete escape sequence at the end of the data
-        self._string: re.Pattern[str] | None = None  # inside a control string such as a title: its end
+        self._string: re.Pattern[str] | None = None  # the end of the current control string, such as a title
         self._string_length = 0
         self._line_drawing = False  # whether letters stand for line drawing characters
 

@@ -104,7 +104,7 @@ class Terminals:
         self._running.add(terminal)
         try:
             self._require_open()
-        except Refusal:  # closed while it was starting
+        except Refusal:  # `close` was called while the program was starting
             await self._end(terminal)
             await terminal.process.end_descendants()
             raise

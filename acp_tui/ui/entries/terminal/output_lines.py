@@ -35,7 +35,7 @@ class OutputLines:
         """Read new output. Return True if there was any."""
         output = self._terminal.output
         if output is not self._text:
-            self._begin()  # the agent sent its whole output again
+            self._begin()  # the agent sent the whole output again
             return True
         if output.total == self._position:
             return False

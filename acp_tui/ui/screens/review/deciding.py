@@ -47,7 +47,7 @@ class Deciding:
         *,
         whole_file: bool,
     ) -> None:
-        # Awaited in the key's action, so that the next key waits until the result is shown.
+        # The key's action awaits this method, so that the next key waits until the result is shown.
         file = self._state.file
         if file is None or not (parts := self._state.shown_parts(file)):
             return

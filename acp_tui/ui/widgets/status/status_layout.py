@@ -30,7 +30,7 @@ class _Item:
     piece: Piece
     rank: int  # items with the highest rank are dropped first; 0 is never dropped
     left: bool = False
-    short: str = ""  # the text to show before an essential item is dropped
+    short: str = ""  # a shorter text, used before any essential item is dropped
 
 
 # The mark shows on terminals without colours, too.

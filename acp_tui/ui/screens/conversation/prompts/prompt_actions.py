@@ -37,7 +37,7 @@ class PromptActions:
         entries = reversed(session.entries)
         last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
         ended_early = isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
-        waits = session.auth_required and bool(session.queue)  # it is sent again after the sign-in
+        waits = session.auth_required and bool(session.queue)  # the sign-in will send the prompt again
         return ended_early and not session.working and not waits and not self._prompt.disabled
 
     def send_again(self) -> None:
