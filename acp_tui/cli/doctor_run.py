@@ -70,4 +70,4 @@ async def _print_progress(method: str, began: float) -> None:
     while True:
         await asyncio.sleep(PROGRESS_INTERVAL_SECONDS)
         waited = time.monotonic() - began
-        print_message(f"Waiting for the answer to {method} ({waited:.0f} s)")
+        print_message(f"Still waiting for the answer to {method}, after {waited:.0f} s")

@@ -2,8 +2,8 @@
 
 `protocol` makes events from frames, which are the messages between acp-tui and the agent, and from client
 records, which acp-tui writes about its own actions. The docstrings of events from client records start with
-"Client:". The time of an event is in the record from which the event is made. The names of classes and fields
-are part of the log format and of the output of `exec`.
+"From acp-tui:". The time of an event is in the record from which the event is made. The names of classes and
+fields are part of the log format and of the output of `exec`.
 
 Texts are safe to display, except in fields marked as raw. The texts of chunks and of terminal output are raw;
 they become safe when they are appended to the state.
@@ -50,7 +50,7 @@ class Event:
 
 @dataclass(slots=True)
 class AgentStarted(Event):
-    """Client: the agent's process was started or restarted."""
+    """From acp-tui: the agent's process was started or restarted."""
 
     command: list[str]
     cwd: str
@@ -59,7 +59,7 @@ class AgentStarted(Event):
 
 @dataclass(slots=True)
 class AgentExited(Event):
-    """Client: the agent's process has exited, or it could not be started.
+    """From acp-tui: the agent's process has exited, or it could not be started.
 
     In the second case, there is neither an exit code nor a signal.
     """
@@ -118,7 +118,7 @@ class SessionOpened(Event):
 
 @dataclass(slots=True)
 class HistoryCompleted(Event):
-    """Client: the history that `session/load` replays is complete, as far as acp-tui can tell."""
+    """From acp-tui: the history that `session/load` replays is complete, as far as acp-tui can tell."""
 
 
 @dataclass(slots=True)
@@ -514,7 +514,7 @@ class FileServed(Event):
 
 @dataclass(slots=True)
 class FileBeforeWrite(Event):
-    """Client: the content of a file right before a change by `fs/write_text_file`."""
+    """From acp-tui: the content of a file right before a change by `fs/write_text_file`."""
 
     request_id: RequestId
     old: str | None = None  # None if there was no file
@@ -567,7 +567,10 @@ class TerminalReleased(Event):
 
 @dataclass(slots=True)
 class Decided(Event):
-    """Client: a request of the agent was allowed, rejected or cancelled. It is answered after this event."""
+    """From acp-tui: a request of the agent was allowed, rejected or cancelled.
+
+    It is answered after this event.
+    """
 
     request_id: RequestId
     by: str  # "you" | "rule" | "policy" | "turn" (cancelled) | "covered" (by a permission given before)
@@ -581,7 +584,7 @@ class Decided(Event):
 
 @dataclass(slots=True)
 class DiffPlaced(Event):
-    """Client: acp-tui found at which line of the file a diff of a tool call starts."""
+    """From acp-tui: acp-tui found at which line of the file a diff of a tool call starts."""
 
     call_id: str
     index: int  # of the diff in the call's content
@@ -591,7 +594,7 @@ class DiffPlaced(Event):
 
 @dataclass(slots=True)
 class Noticed(Event):
-    """Client: a notice for the transcript.
+    """From acp-tui: a notice for the transcript.
 
     `protocol` also makes a notice from a frame: when the agent does not support version 1 of the protocol.
     A notice with the source "waited" replaces the text of the last notice with the source "waiting".
@@ -605,7 +608,7 @@ class Noticed(Event):
 
 @dataclass(slots=True)
 class McpCalled(Event):
-    """Client: a call of an MCP tool through acp-tui has ended, or was refused.
+    """From acp-tui: a call of an MCP tool through acp-tui has ended, or was refused.
 
     The record is written when the call ends. Long values are shortened before they are recorded.
     """
@@ -621,7 +624,7 @@ class McpCalled(Event):
 
 @dataclass(slots=True)
 class OwnToolCalled(Event):
-    """Client: the agent called a tool of acp-tui's own MCP server."""
+    """From acp-tui: the agent called a tool of acp-tui's own MCP server."""
 
     call_id: str
     tool: str
@@ -634,7 +637,7 @@ class OwnToolCalled(Event):
 
 @dataclass(slots=True)
 class OwnToolEnded(Event):
-    """Client: the call of a tool of acp-tui's own MCP server has ended."""
+    """From acp-tui: the call of a tool of acp-tui's own MCP server has ended."""
 
     call_id: str
     status: str  # completed | failed | cancelled
@@ -643,14 +646,14 @@ class OwnToolEnded(Event):
 
 @dataclass(slots=True)
 class SettingsRestored(Event):
-    """Client: the settings of a reopened session were restored, except those whose keys are in `failed`."""
+    """From acp-tui: a reopened session has its earlier settings again, except those in `failed`."""
 
     failed: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Queued(Event):
-    """Client: a prompt was queued, or the queued prompt with this id was edited."""
+    """From acp-tui: a prompt was queued, or the queued prompt with this id was edited."""
 
     id: str
     text: str
@@ -660,13 +663,13 @@ class Queued(Event):
 
 @dataclass(slots=True)
 class Unqueued(Event):
-    """Client: a prompt left the queue, because it was sent or removed."""
+    """From acp-tui: a prompt left the queue, because it was sent or removed."""
 
     id: str
 
 
 @dataclass(slots=True)
 class QueuePaused(Event):
-    """Client: the queue was paused or resumed."""
+    """From acp-tui: the queue was paused or resumed."""
 
     paused: bool

@@ -106,7 +106,7 @@ class StoredSession:
             yield from read_log(self.wire, on_damaged_line)
 
     def in_use(self) -> bool:
-        """Return True if another acp-tui has this session open. Raises `OSError`."""
+        """Return True if this or another acp-tui has the session open. Raises `OSError`."""
         try:
             descriptor = os.open(self.wire, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:

@@ -209,7 +209,7 @@ def test_progress_is_printed_while_waiting(tmp_path: Path) -> None:
     command = agent("faulty", "never_answers")
     with running("doctor", "--command", command, cwd=tmp_path) as (process, mark):
         assert process.stderr is not None
-        assert any(b"Waiting for the answer to initialize" in line for line in process.stderr)
+        assert any(b"waiting for the answer to initialize" in line for line in process.stderr)
         process.terminate()
         process.wait()
     assert processes_with(mark) == []

@@ -165,7 +165,7 @@ async def test_stopping_the_turn_refuses_a_call_that_waits(converse: Converse, t
     await until(lambda: user.asked)
     await chat.conversation.cancel()
     await turn
-    assert chat.said() == "✘ The user stopped the turn.\n"
+    assert chat.said() == "✘ The turn was stopped.\n"
 
 
 @pytest.mark.parametrize(("policy", "answer"), [("deny", "✘ The call is not allowed: "), ("yolo", "hello\n")])

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_RECORDED = 20_000
 """The maximum number of characters of a result in the transcript."""
-STOPPED = "The user stopped the turn."
+STOPPED = "The turn was stopped."
 
 
 class OwnServer:

@@ -20,7 +20,7 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file until it is closed. Return False if another process has locked it already."""
+    """Lock an open file until it is closed. Return False if the file is locked already."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -203,7 +203,7 @@ class Baseline:
     def _copy_root(
         self, git: PrivateGit, root: Path, exclude: list[Path], report: Callable[[int, int], None]
     ) -> list[FolderSnapshot]:
-        """Take the snapshots of one root and of every repository nested in it."""
+        """Take the snapshots of one root and of all repositories in it that are not ignored or excluded."""
         taken: list[FolderSnapshot] = []
         folders = [root]
         while folders:

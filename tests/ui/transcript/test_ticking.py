@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import ToolCall
@@ -44,6 +45,14 @@ async def test_a_running_thought_shows_its_time(open_ui: Open) -> None:
     async with open_ui() as one:
         await one.send(["update", THOUGHT], ["wait_for_cancel"])
         await one.sees("thinking for")
+
+
+async def test_a_status_line_that_is_mounted_during_a_phase_counts_its_seconds(open_ui: Open) -> None:
+    async with open_ui() as one:
+        facts = replace(one.screen.query_one(StatusLine).facts, phase="working")
+        line = StatusLine(facts, one.screen.palette)
+        await one.screen.mount(line)
+        assert line.ticking
 
 
 async def test_clicking_the_phase_follows_the_end(open_ui: Open) -> None:

@@ -119,7 +119,7 @@ class SignInProgress(Dialog[None]):
     # ------------------------------------------------------------------------- what is shown
 
     def show_changes(self, changes: Sequence[Change]) -> None:
-        """Show those messages of the agent that are among the changes."""
+        """Show the agent's messages and the notices that `changes` contain."""
         texts = {change.entry.id: _text_of(change.entry) for change in changes if change.entry is not None}
         said = {number: text for number, text in texts.items() if text}
         if said:

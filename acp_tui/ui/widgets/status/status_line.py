@@ -96,7 +96,7 @@ class StatusLine(Widget):
 
     def _tick_while_needed(self) -> None:
         """Redraw the line every second, but only in phases whose duration is shown."""
-        needed = self._facts.phase in TICKING_PHASES and self.is_mounted
+        needed = self._facts.phase in TICKING_PHASES and self.is_attached
         if needed and self._timer is None:
             self._timer = self.set_interval(1, self.refresh)
         elif not needed and self._timer is not None:
