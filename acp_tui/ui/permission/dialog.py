@@ -113,6 +113,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
     def on_mount(self) -> None:
+        self.show_position(self._position)  # it can change while the widgets are mounted
         self._resize_parts()
         self._typing_guard.restart()
 

@@ -142,6 +142,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     async def on_mount(self) -> None:
         """Show the fields, or the text area for JSON."""
+        self.show_position(self._position)  # it can change while the widgets are mounted
         await self._pages.open(self._values)
         if self._interrupts:
             self.set_focus(None)

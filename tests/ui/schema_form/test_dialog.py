@@ -11,6 +11,7 @@ from textual import events
 
 from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.ui.schema_form.choice_editor import ChoiceList
+from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.schema_form.form_pages import FormPages
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from tests.support.waiting import until
@@ -19,6 +20,7 @@ from tests.ui.schema_form.sample_forms import BOOKING, NESTED, SECRETS, form_app
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from textual.app import ComposeResult
     from textual.pilot import Pilot
 
 TWO = {
@@ -292,3 +294,17 @@ async def test_a_question_that_arrives_while_the_form_opens_is_counted(
     monkeypatch.setattr(FormPages, "open", open_late)
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: "1 of 2" in screen_text(pilot))
+
+
+async def test_a_question_that_arrives_while_the_dialog_is_composed_is_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compose = SchemaFormDialog.compose
+
+    def compose_during_another_question(dialog: SchemaFormDialog) -> ComposeResult:
+        yield from compose(dialog)
+        dialog.show_position((1, 2))
+
+    monkeypatch.setattr(SchemaFormDialog, "compose", compose_during_another_question)
+    async with shown(TWO) as pilot:
+        assert "1 of 2" in screen_text(pilot)

@@ -76,6 +76,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
 
     def on_mount(self) -> None:
         """Start to guard against type-ahead, and to track which rows have been shown."""
+        self.show_position(self._number_and_count)  # it can change while the widgets are mounted
         self._fit()
         self.watch(self._page, "scroll_y", self._on_scroll)
         self.call_after_refresh(self._on_scroll)
