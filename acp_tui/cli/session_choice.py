@@ -45,7 +45,7 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
     of_whom = f" of {agent or program}" if agent or program else ""
     where = f" in {home}" if home is not None else ""
     raise UserError(
-        f"No session{of_whom} has been recorded{where} yet. `acp-tui sessions` lists all sessions."
+        f"No session{of_whom} with a prompt has been recorded{where}. `acp-tui sessions` lists all sessions."
     )
 
 

@@ -213,7 +213,7 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
             name = visible_line(shlex.quote(server.name))
             what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {name}"
         else:
-            what = "requires credentials (HTTP 401); add the header it expects to `headers`, or sign in"
+            what = "requires credentials (HTTP 401); sign in, or add the expected header to `headers`"
         return FailureCause.SIGN_IN_REQUIRED, what
     if http.status == httpx2.codes.FORBIDDEN:
         return FailureCause.FORBIDDEN, (

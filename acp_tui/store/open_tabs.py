@@ -1,7 +1,8 @@
 """The tabs of each running acp-tui, saved so that they come back after a restart or a crash.
 
-Each run has a file of its own in `open-tabs/` in the state directory. Beside this file is a second one, on
-which the run holds a lock until the run ends. Then the next run in the same folder can take over the tabs.
+Each run has a file of its own in the folder `open-tabs/` of the state directory, and a second file that the
+run keeps locked. Once a run has ended, the next run of acp-tui in the same working directory can take over
+the tabs.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class StderrLog:
         self._write(text[:end])
 
     def close(self) -> None:
-        """Write the last, incomplete line. The caller closes the file."""
+        """Write what was held back: an incomplete line or private key. The caller closes the file."""
         text, self._open_line = self._open_line + self._decoder.decode(b"", final=True), ""
         self._write(text)
         self._descriptor = -1

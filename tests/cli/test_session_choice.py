@@ -35,7 +35,7 @@ def test_the_latest_session_of_the_folder_is_chosen(tmp_path: Path) -> None:
     record(agent="one", at=3000.0)
     assert latest_session(tmp_path, None, None) == new.id
     assert latest_session(tmp_path, "one", None) == old.id
-    with pytest.raises(UserError, match="No session of three has been recorded in"):
+    with pytest.raises(UserError, match="No session of three with a prompt has been recorded in"):
         latest_session(tmp_path, "three", None)
 
 
@@ -52,7 +52,7 @@ def test_a_session_open_elsewhere_is_passed_over(tmp_path: Path) -> None:
 def test_a_session_without_a_prompt_is_chosen_only_for_its_draft_or_queue(tmp_path: Path) -> None:
     session = without_prompt(tmp_path)
     session.close()
-    with pytest.raises(UserError, match="No session has been recorded in"):
+    with pytest.raises(UserError, match="No session with a prompt has been recorded in"):
         latest_session(tmp_path, None, None)
     Drafts(paths().state).save(session.id, "half a thought")
     assert latest_session(tmp_path, None, None) == session.id

@@ -118,7 +118,7 @@ async def test_edits_of_the_user_between_turns_are_overwritten_only_if_agreed(pr
     fill(project, {"a.txt": "mine\n"})
     steps = {step.path.name: step.edited_between_turns for step in await history.plan_rewind(1)}
     assert steps == {"a.txt": True, "b.txt": False}
-    with pytest.raises(UserError, match=r"Nothing was restored: .*a\.txt was also edited between turns"):
+    with pytest.raises(UserError, match=r"Nothing was restored, because .*a\.txt was edited between turns"):
         await history.rewind(1)
     assert (project / "sub/b.txt").read_text() == "b1\n"
     await history.rewind(1, overwrite=[project / "a.txt"])

@@ -94,7 +94,7 @@ def _find_text(value: Any, depth: int = 4) -> str | None:
 
 
 def _detail(message: str, readable: str, data: Any, error: dict[str, Any]) -> str | None:
-    """Return what an error contains besides its readable text; None if there is nothing else."""
+    """Return the parts of an error other than `readable` and the code; None if there are no others."""
     parts = [visible(message)] if message.strip() and message.strip() != readable else []
     if data not in (None, {}, "", readable):
         parts.append(_json(data))

@@ -97,7 +97,7 @@ class ServerFacts:
     agreed: AgreedTools | None = None
     sent: SentServer | None = None
     used: ServerUse | None = None
-    mode: str | None = None  # the mode in which connecting worked: "legacy" or "auto"
+    mode: str | None = None  # the mode to try first for connecting: "legacy" or "auto"
     updated_at: float = 0.0
 
     def tool_changes(self, digests: dict[str, str]) -> ToolChanges:
@@ -147,7 +147,7 @@ class McpFacts:
         self._change(name, digest, used=ServerUse(self._clock(), tool, evidence))
 
     def remember_mode(self, name: str, digest: str, mode: str) -> None:
-        """Save the mode in which connecting to a server worked: "legacy" or "auto". Raises `OSError`."""
+        """Save which mode to try first for a server: "legacy" or "auto". Raises `OSError`."""
         self._change(name, digest, mode=mode)
 
     def _change(self, name: str, digest: str, **facts: Any) -> None:

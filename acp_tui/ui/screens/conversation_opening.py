@@ -25,7 +25,7 @@ def open_conversation(
 
     Args:
         chooser: The screen on which the user chose the conversation.
-        over: The screen below the chooser; None if the chooser does not lie over another screen.
+        over: The screen that the chooser covers; None if the chooser covers no screen.
         make: Makes the screen of the conversation. The screen opens in a new tab if `over` is given;
             otherwise the screen replaces the chooser.
         session: The id of a recorded session. If a tab already has this session open, show that tab instead.

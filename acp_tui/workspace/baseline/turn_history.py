@@ -186,7 +186,7 @@ class TurnHistory:
             steps = [step for step in plan if step.obstacle is None and step.path not in keep]
             if edits := [step for step in steps if step.edited_between_turns and step.path not in overwrite]:
                 were = f" and {len(edits) - 1} more were" if len(edits) > 1 else " was"
-                raise UserError(f"Nothing was restored: {edits[0].path}{were} also edited between turns.")
+                raise UserError(f"Nothing was restored, because {edits[0].path}{were} edited between turns.")
             now = await self._baseline.checkpoint()
             before = self._since(number)[0].before
             result, after = await self._restore(now, before, [step.path for step in steps])

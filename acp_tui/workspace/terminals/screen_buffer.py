@@ -41,7 +41,7 @@ class ScreenBuffer:
         self._last = ""  # the last character, for `repeat`
 
     def reset(self) -> None:
-        """Restore the initial state. The scrollback is kept."""
+        """Restore the initial state, but keep the scrollback and the last character for `repeat`."""
         self.go_to(0, 0)
         self.erase_display(2)
         self.style = PLAIN

@@ -1,4 +1,4 @@
-"""Commands that show how a turn can end, and turns that take too long."""
+"""Commands whose turns end in different ways, take too long, or never end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Applies a subagent's events to its transcript, and returns the changes as changes of the conversation."""
+"""Applies events to the transcripts of subagents, and reports the changes as changes of the conversation."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class SubagentHost(Protocol):
 
 
 class SubagentScreen(SessionScreen):
-    """Shows the growing transcript of a subagent. Nothing can be sent from here."""
+    """Shows the growing transcript of a subagent. No prompts can be sent from here."""
 
     BINDINGS: ClassVar = keys.bindings("subagent")
     INTERRUPT = "subagent.interrupt"

@@ -72,7 +72,7 @@ class PromptActions:
         return self._text_of(prompt) if prompt is not None else ""
 
     def _text_of(self, prompt: UserMessage) -> str:
-        """Attach a prompt's attachments again. Return the prompt's text, with a token for each attachment."""
+        """Attach again what the tokens in a prompt's text stand for. Return the text with valid tokens."""
         from acp_tui.ui.entries.message.user_message import attachment_blocks, prompt_text
 
         return self._prompt.restore_attachments(prompt_text(prompt), attachment_blocks(prompt))

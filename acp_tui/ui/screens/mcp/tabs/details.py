@@ -69,7 +69,7 @@ def _definition(server: Server) -> Any:
 def tool_page(tool: ToolInfo, context: DrawContext) -> list[Body]:
     """Draw the definition of a tool."""
     bodies = [_text(tool.title, context, dim=True)] if tool.title else []
-    bodies += [_text(tool.description or "The server gives no description.", context)]
+    bodies += [_text(tool.description or "The server does not describe this tool.", context)]
     if tool.claims:
         bodies.append(_text(f"\nThe server says: {', '.join(tool.claims)}.", context, dim=True))
     bodies += [_heading("Input", context), json_body(tool.input_schema, context)]
@@ -80,7 +80,9 @@ def tool_page(tool: ToolInfo, context: DrawContext) -> list[Body]:
 
 def prompt_page(prompt: PromptInfo, context: DrawContext) -> list[Body]:
     """Draw the definition of a prompt."""
-    bodies = [_text(prompt.description or prompt.title or "The server gives no description.", context)]
+    bodies = [
+        _text(prompt.description or prompt.title or "The server does not describe this prompt.", context)
+    ]
     for argument in prompt.arguments:
         needed = "required" if argument.required else "optional"
         about = argument.description or argument.title
