@@ -41,7 +41,7 @@ However, it always stays open for at least half of the timeout.
 """
 MAX_SECONDS = 1e9
 """The longest plausible duration of a call. Longer ones, reported by a faulty bridge, are recorded as 0."""
-TURN_STOPPED = "The user stopped the turn."
+TURN_STOPPED = "The turn was stopped."
 
 
 class BridgeHost:
