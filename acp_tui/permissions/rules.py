@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from acp_tui.permissions.agent_identity import AgentIdentity
-from acp_tui.permissions.subject import KINDS, PATH_KINDS
+from acp_tui.permissions.subject import KINDS
 from acp_tui.session.text.invisible import reveal_line
 
 RuleDecision = Literal["allow", "reject"]
@@ -89,8 +89,6 @@ def from_dict(data: object) -> Rule | None:
         isinstance(command, list) and command and all(isinstance(w, str) for w in command)
     ):
         return None
-    if data.get("path") is not None and data["kind"] not in PATH_KINDS:
-        return None
     if not isinstance(data.get("exact", False), bool) or not isinstance(data.get("created", 0), (int, float)):
         return None
     rule = Rule(
@@ -159,7 +157,8 @@ def describe_choice(rule: Rule) -> str:
         words = f"{rule.tool or 'any tool'} of the MCP server {rule.server}"
     elif rule.path is not None:
         folder = rule.path.removesuffix("**")
-        words = f"{_VERBS[rule.kind]} {rule.path if folder == rule.path else f'anything in {folder}'}"
+        files = rule.path if folder == rule.path else f"anything in {folder}"
+        words = f"{_VERBS.get(rule.kind, rule.kind)} {files}"
     else:
         words = _CHOICES.get(rule.kind) or f"{_VERBS[rule.kind]} any file in the workspace"
     return reveal_line(words)

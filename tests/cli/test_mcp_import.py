@@ -114,6 +114,14 @@ def test_one_of_several_is_chosen_by_program_or_project(capsys: pytest.CaptureFi
     assert "The server was defined for one project;" in capsys.readouterr().out
 
 
+def test_a_folder_is_imported_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": {"web": {"command": "python3"}}}')
+    assert main(["mcp", "import", "--from", str(tmp_path)]) == 0
+    assert "web" in capsys.readouterr().out
+    assert main(["mcp", "import", "--from", "x" * 300]) == 2
+    assert "does not exist" in capsys.readouterr().err
+
+
 def test_any_json_file_can_be_imported_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine.json").write_text('{"mcpServers": {"x": {"command": "sh"}}}')
     assert main(["mcp", "import", "x", "--from", "mine.json", "--yes", "--json"]) == 0

@@ -166,6 +166,12 @@ def test_a_search_without_a_path_searches_the_current_folder() -> None:
     for line in ("fd -x rm", "fd -H '' -x rm", "find -delete"):
         assert danger(line, folder="/home/me")
         assert danger(line, folder="/home/me/project") is None
+    for line in ("fd foo -x rm", "fd -e pyc -X rm", "find . -name foo -exec rm {} +"):
+        assert danger(line, folder="/home/me") is None
+
+
+def test_code_in_a_long_option_is_read_quickly() -> None:
+    assert danger(("python3", "-" + "e" * 60_000)) is None
 
 
 def test_an_argument_list_without_a_shell_is_checked() -> None:

@@ -11,7 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches, strongest
 from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
+from acp_tui.permissions.rules import Rule, describe_choice, describe_rule, from_dict, to_dict
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_kind
 from acp_tui.session.mcp_tool import McpTool, find_mcp_tool
 from tests.support.permissions import (
@@ -436,6 +436,12 @@ def test_a_rule_is_read_back_from_json(rule: Rule) -> None:
     assert from_dict(json.loads(json.dumps(to_dict(rule)))) == rule
 
 
+def test_a_rule_with_a_path_for_an_action_without_paths_can_be_shown() -> None:
+    rule = from_dict({"decision": "reject", "kind": "fetch", "scope": "everywhere", "path": "src/**"})
+    assert rule is not None
+    assert describe_choice(rule) == "fetch anything in src/"
+
+
 def test_fields_of_a_newer_version_are_kept() -> None:
     stored = to_dict(Rule(decision="allow", kind="edit")) | {"colour": "red"}
     rule = from_dict(stored)
@@ -448,7 +454,6 @@ def test_fields_of_a_newer_version_are_kept() -> None:
     [
         {"decision": "maybe"},
         {"kind": "dance"},
-        {"kind": "fetch", "path": "src/**"},
         {"scope": "galaxy"},
         {"scope": "project"},
         {"project": "/p"},

@@ -31,7 +31,7 @@ class AgreedTools:
         if before is None or before == digest:
             return None
         if digest is None:
-            return "the server no longer lists this tool, which you accepted"
+            return "the server does not list this tool now, but you accepted it"
         return "its description or schema has changed since you accepted it"
 
     def has_agreed(self, tool: str, digest: str) -> bool:

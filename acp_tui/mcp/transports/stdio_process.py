@@ -90,7 +90,8 @@ class StdioProcess:
             self._was_stopped = not process.ended
             with anyio.CancelScope(shield=True):
                 await process.end()
-            self._on_stderr(b"\n")  # deliver a last line that has no newline
+            with suppress(Exception):  # the error that ended the connection is more important
+                self._on_stderr(b"\n")  # deliver a last line that has no newline
 
     async def _start(self) -> PipedProcess:
         server = self._server

@@ -6,8 +6,8 @@ import re
 import sys
 
 _ESCAPE = re.compile(
-    r"\\(?:x(?:\{(?P<braced>[0-9a-fA-F]+)\}?|(?P<x>[0-9a-fA-F]{1,2}))|u(?P<u>[0-9a-fA-F]{1,4})|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})"
-    r"|c(?P<control>.)|(?P<sign>.))",
+    r"\\(?:x(?:\{(?P<braced>[0-9a-fA-F]*)\}?|(?P<x>[0-9a-fA-F]{1,2}))|u(?P<u>[0-9a-fA-F]{1,4})"
+    r"|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})|(?P<nul>c@)|(?P<sign>.))",
     re.DOTALL,
 )
 _ESCAPED = {
@@ -20,10 +20,6 @@ _ESCAPED = {
     "E": "\x1b",
     "f": "\f",
     "v": "\v",
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "?": "?",
 }
 
 
@@ -34,7 +30,7 @@ def find_end(text: str, start: int, quote: str) -> int:
 
 
 def replace_escapes(text: str) -> str:
-    """Replace backslash escapes in a text as bash does in `$'…'` and in the format of `printf`.
+    """Replace backslash escapes in a text as shells do in `$'…'` and in the format of `printf`.
 
     The result can contain NUL, which ends the text in `$'…'`.
     """
@@ -50,13 +46,13 @@ def unescape_backticks(text: str, *, quoted: bool) -> str:
 
 
 def _replacement(escape: re.Match[str]) -> str:
-    if escape["sign"]:
-        return _ESCAPED.get(escape["sign"], escape[0])
-    if escape["control"]:
-        return chr(ord(escape["control"]) & 0x1F)
+    if escape["sign"]:  # bash keeps the backslash of an unknown escape, zsh removes it
+        return _ESCAPED.get(escape["sign"], escape["sign"])
+    if escape["nul"]:
+        return "\0"
     if escape["octal"]:
         return chr(int(escape["octal"], 8) & 0xFF)
-    if escape["braced"]:
-        return chr(int(escape["braced"], 16) & 0xFF)
+    if escape["braced"] is not None:
+        return chr(int(escape["braced"] or "0", 16) & 0xFF)
     code = int(escape["x"] or escape["u"] or escape["U"], 16)
     return chr(code) if code <= sys.maxunicode else ""

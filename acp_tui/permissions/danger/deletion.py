@@ -83,10 +83,17 @@ def _check_fd(step: Step) -> str | None:
     for at, text in enumerate(step.arguments):
         if text in {"-x", "-X", "--exec", "--exec-batch"} and (verb := _effect(step.arguments[at + 1 :])):
             words = step.arguments[:at]
-            paths = [*words, "."] if sum(not word.startswith("-") for word in words) < 2 else words
+            paths = words if any(map(_narrows_fd, ["", *words], words)) else [*words, "."]
             found = next((what for path in paths if (what := describe_protected(path, step.folder))), None)
             return f"it {verb} {found}" if found else None
     return None
+
+
+def _narrows_fd(before: str, word: str) -> bool:
+    """Return True if a word of `fd` limits the search to some names, or names a folder to search."""
+    if before in {"-t", "--type"}:
+        return False
+    return word in {"-e", "--extension"} or not (word.startswith("-") or word in {"", ".", "*"})
 
 
 def _effect(command: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ INTERPRETER = re.compile(
     r"(?:python|pypy|perl|ruby|node|nodejs|php|lua|luajit|osascript|deno|bun|tclsh|pwsh)[\d.]*$"
 )
 _CODE_OPTIONS = re.compile(r"-\w*[ceErRp]|--(?:eval|execute|print|run)")
-_ATTACHED_CODE = re.compile(r"(?:-\w*?[ceErRp]|--(?:eval|execute|print|run)=)(.*\W.*)", re.DOTALL)
+_ATTACHED_CODE = re.compile(r"(?>-\w*?[ceErRp]|--(?:eval|execute|print|run)=)(.*\W.*)", re.DOTALL)
 _MAX_CODE = 64 * 1024
 
 BOMB = "it is a fork bomb"
@@ -57,10 +57,11 @@ def code_of(step: Step) -> list[str]:
     if not INTERPRETER.match(step.name):
         return []
     found = [words[at + 1] for at, text in enumerate(words[:-1]) if _CODE_OPTIONS.fullmatch(text)]
-    found += [match[1] for text in words if (match := _ATTACHED_CODE.fullmatch(text))]
     found += words[1:2] if words[:1] == ("eval",) else ()  # deno
     if not found and all(text == "-" for text in step.operands):
         found += step.part.input
+    # Not before: other options match too, such as `-MFile::Path`, although the code comes from the input.
+    found += [match[1] for text in words if (match := _ATTACHED_CODE.fullmatch(text))]
     return [text[:_MAX_CODE] for text in found]
 
 

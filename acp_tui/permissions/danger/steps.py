@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from itertools import islice, pairwise, product
+from itertools import islice, pairwise, product, takewhile
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import Part, Redirection, Word
@@ -171,7 +171,8 @@ _FOLDER_OPTIONS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
 def _folder_of_wrapped(wrapper: Part, wrapped: Part) -> str:
     """Return the folder in which a wrapper's options say to run the wrapped command; "" if they name none."""
     short, long = _FOLDER_OPTIONS[wrapper.name]
-    words = wrapper.arguments[: -len(wrapped.arguments) - 1]
+    program = wrapped.words[0].text if wrapped.words else ""
+    words = takewhile(lambda word: word != program, wrapper.arguments)
     for word, following in pairwise([*words, ""]):
         if word in (short, long):
             return following

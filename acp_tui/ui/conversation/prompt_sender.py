@@ -27,6 +27,7 @@ class PromptSender:
         self._prepared: PreparedConversation | None = None
         self._queue: PromptQueue | None = None
         self._early: list[tuple[str, Sequence[Attachment]]] = []
+        self._early_now = 0  # how many of these, at the beginning, are to be sent now
         self._attachment_lock = asyncio.Lock()  # later prompts wait until the attachments have been read
         self._draft_failed = False
 
@@ -72,7 +73,8 @@ class PromptSender:
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))
         elif text:
-            self._early.insert(0, (text, attachments))
+            self._early.insert(self._early_now, (text, attachments))
+            self._early_now += 1
 
     async def _send_now_with(self, text: str, attachments: Sequence[Attachment]) -> None:
         blocks = await self._read_attachments(text, attachments) if attachments else []

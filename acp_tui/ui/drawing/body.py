@@ -41,7 +41,7 @@ class DrawContext:
 class Body(Protocol):
     """A drawn entry.
 
-    The texts of an entry are safe to display. Raw JSON is not: make it safe with `session.text.visible`.
+    The texts of an entry are safe to display. Raw JSON is not: make it safe with `safe_text.visible`.
     """
 
     @property

@@ -65,7 +65,7 @@ class CheckpointCopies:
         if content is None:
             return FileState(existed=False)
         blob = blob_name(content.data)
-        if blob not in self._sizes | added and not self._git.loose_file(blob).exists():
+        if blob not in self._sizes and blob not in added and not self._git.loose_file(blob).exists():
             store.add(content.data)
             added[blob] = len(content.data)
         return FileState(existed=True, blob=blob, mode=content.mode)

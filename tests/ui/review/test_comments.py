@@ -110,6 +110,9 @@ async def test_a_comment_is_replaced_although_its_file_changed_while_it_was_edit
         await ui.press("down")
         await write(ui, "why five")
         await ui.sees("│ why five")
+        for _ in range(2):  # each makes a new, equal comment
+            ui.app.post_message(AppBlur())
+            ui.app.post_message(AppFocus())
         await ui.press("down", "c")
         await ui.sees("Comment on line 5", "Enter save")
         (project / "a.txt").write_text("above\n" + CHANGED)

@@ -241,6 +241,21 @@ async def test_a_hunk_that_is_gone_is_not_silently_replaced_by_another_one(
         await ui.sees("1 of 3 reviewed")
 
 
+async def test_a_file_that_is_gone_is_not_silently_replaced_by_another_one(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        before = (project / "b.txt").read_text()
+        (project / "a.txt").write_text(numbered())
+        ui.app.post_message(AppBlur())
+        ui.app.post_message(AppFocus())
+        await ui.until(lambda: "a.txt" not in ui.text())
+        await ui.press("u")
+        await ui.until(lambda: any("The hunk has changed or is gone" in toast for toast in ui.toasts()))
+        assert (project / "b.txt").read_text() == before
+
+
 async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await run_turn(ui, (project / "b\x1b[31m\n.txt", "one \x1b]0;title\x07\u202e two\r\n"))

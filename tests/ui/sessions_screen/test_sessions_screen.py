@@ -84,6 +84,16 @@ async def test_a_match_in_a_row_with_wide_characters_is_visible(
         assert any("needle" in line and title in line for line in ui.lines())
 
 
+async def test_a_very_narrow_screen_shows_what_was_found(tmp_path: Path) -> None:
+    record_session(paths().data, [("Prompt", "word " * 12 + "needle")], cwd=str(tmp_path))
+    async with open_sessions(tmp_path) as ui:
+        await ui.paste("needle")
+        await ui.sees("In the conversations")
+        await ui.pilot.resize_terminal(36, 20)
+        await ui.until(lambda: ui.app.size.width == 36)
+        await ui.sees("In the conversations")
+
+
 async def test_a_session_is_deleted_after_a_question_and_open_ones_are_not(tmp_path: Path) -> None:
     record(tmp_path)
     used = record_session(paths().data, [("In use", "ok")], at=NOON - 1, cwd=str(tmp_path), is_open=True)

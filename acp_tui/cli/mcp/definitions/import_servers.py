@@ -79,7 +79,10 @@ def _found(source: str | None) -> list[FoundServer]:
     known = [one for one in found if one.matches(source) or one.project == os.path.realpath(path)]
     if not known and source in [client.name for client in clients()]:
         raise UserError(f"No MCP servers of {source} were found.")
-    return known or servers_of_file(path / ".mcp.json" if path.is_dir() else path)
+    if not os.path.isdir(path):  # noqa: PTH112 - never raises
+        return known or servers_of_file(path)
+    file = path / ".mcp.json"
+    return [*known, *servers_of_file(file)] if file.exists() or not known else known
 
 
 def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:

@@ -68,6 +68,12 @@ def _cut_line(line: str) -> str:
     return f"{line[:LONG_LINE_PREFIX]} … {missing:,} more characters (checksum {checksum:08x})"
 
 
+def _more(missing: int) -> str:
+    if not missing:
+        return "▸ more"
+    return "▸ 1 more line" if missing == 1 else f"▸ {missing:,} more lines"
+
+
 class DiffBody:
     """The body of a diff. Its rows are drawn when they become visible."""
 
@@ -81,7 +87,7 @@ class DiffBody:
         if not context.full and len(self._rows) > PREVIEW_ROWS:
             shown = PREVIEW_ROWS - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
-            self._rows[shown:] = [Row("more", f"▸ {missing:,} more lines" if missing else "▸ more")]
+            self._rows[shown:] = [Row("more", _more(missing))]
         self._pairs = (
             list(rows_side_by_side(self._rows))
             if isinstance(self._renderer, SplitRenderer)

@@ -55,7 +55,7 @@ class Commenting:
         self._draft = self._replaced = None
         if text is None or draft is None:
             return
-        comments = [one for one in self._review.comments if one is not replaced]
+        comments = [one for one in self._review.comments if one != replaced]
         if text:
             comments.append(replace(draft, text=text))
         self._review.comments = comments
@@ -75,13 +75,13 @@ class Commenting:
                 data = file.now.data if file.now.is_text else None
                 lines[path] = (unchanged := display_lines(split_lines(data or b"")), unchanged)
         followed = {
-            id(comment): comment.follow(*lines[comment.path])
+            comment: comment.follow(*lines[comment.path])
             for comment in review.comments
             if comment.path in lines
         }
-        review.comments = [followed.get(id(comment), comment) for comment in review.comments]
+        review.comments = [followed.get(comment, comment) for comment in review.comments]
         if self._replaced is not None:  # the comment that is being edited
-            self._draft = self._replaced = followed.get(id(self._replaced), self._replaced)
+            self._draft = self._replaced = followed.get(self._replaced, self._replaced)
 
 
 def comment_on(path: str, rows: Sequence[ReviewRow]) -> Comment | None:

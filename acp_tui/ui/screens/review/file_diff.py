@@ -66,7 +66,7 @@ class ReviewRow:
         return (
             self.kind,
             note,
-            self.comment,
+            self.comment and (self.comment.excerpt, self.comment.text),  # its line numbers can change
             *((row.kind, row.old and row.old - old, row.new and row.new - new) for row in self.rows),
         )
 

@@ -153,6 +153,7 @@ class ReviewScreen(Dialog[None]):
             return  # before the first layout
         listed = self.state.listed_files()
         paths = [file.path for file in listed]
+        is_gone = self.state.path is not None and self.state.path not in paths
         if self.state.path not in paths:
             self.state.path = paths[0] if paths else None
         note = "" if self.review.finds_all else "Only files reported by the agent are listed."
@@ -160,6 +161,7 @@ class ReviewScreen(Dialog[None]):
         if self.state.path is not None:
             self.files.choose(str(self.state.path))
         self._show_file()
+        self.view.part_is_gone |= is_gone
         self.show_head()
         self.refresh_bindings()
 
@@ -290,7 +292,8 @@ class ReviewScreen(Dialog[None]):
             return False
         self.view.go_to_part(self.view.part)
         self.notify(
-            "The hunk has changed. Look at the one at the cursor, then press the key again.", timeout=6
+            "The hunk has changed or is gone. Look at the one at the cursor, then press the key again.",
+            timeout=6,
         )
         return True
 

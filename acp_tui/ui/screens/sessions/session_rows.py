@@ -113,7 +113,7 @@ def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
     at = 0
     if hit.spans and cell_len(hit.line[: hit.spans[0][1]]) >= width:  # the last cell may become an ellipsis
         first = hit.spans[0][0]
-        at = next(at for at in range(first + 1) if cell_len(hit.line[at:first]) <= width // 4)
+        at = next(at for at in range(first + 1) if cell_len(hit.line[at:first]) <= max(0, width // 4))
         spans += [Segment("…", palette.dim)] if at else []
     for start, end in hit.spans:
         spans += [Segment(hit.line[at:start], palette.text), Segment(hit.line[start:end], palette.match)]

@@ -69,7 +69,7 @@ class ToolCallScreen(DetailScreen):
 
     def on_unmount(self) -> None:
         """Cancel the call."""
-        if self._calling is not None:
+        if self._calling is not None and not self._call.done:  # otherwise the result is being recorded
             self._calling.cancel()
 
     # ------------------------------------------------------------------------- the call
