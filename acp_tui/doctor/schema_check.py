@@ -173,7 +173,7 @@ _SENTENCE_ENDS = {
 
 
 def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
-    """Convert pydantic's location of an error to a path in the message, without names of union members."""
+    """Convert pydantic's location of an error to a path in `value`. Names of union members are left out."""
     path: list[str] = []
     for number, part in enumerate(loc):
         if isinstance(value, dict) and part in value:

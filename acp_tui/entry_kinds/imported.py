@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Imported:
-    """A function that is imported at its first call, because its module can import this package."""
+    """A function that is imported when it is first called, to avoid a circle of imports."""
 
     def __init__(self, name: str) -> None:
         """`name` is the function to import, in the form `module:function`."""

@@ -197,5 +197,5 @@ def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[B
 
 
 def peer_transcript(message: SessionMessage) -> str | None:
-    """Return the key of the subagent at the other end of a message; None if the agent itself is there."""
+    """Return the key of the subagent that sent or received a message; None if the other side is the agent."""
     return message.peer_id if message.peer else None

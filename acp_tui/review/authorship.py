@@ -48,7 +48,7 @@ def block_authors(
 
 
 class _Marks:
-    """Who wrote each line, and who removed lines from each gap between two lines."""
+    """Who wrote each line, and, for each pair of neighbouring lines, who removed lines between them."""
 
     def __init__(self, count: int) -> None:
         self._lines = [0] * count

@@ -29,7 +29,7 @@ def split_lines(data: bytes) -> tuple[str, ...]:
 
 
 def join_lines(lines: Sequence[str]) -> bytes:
-    """Return the content of a file from its lines, as `split_lines` returns them."""
+    """Return the content of a file. `lines` are the result of `split_lines`, or any of these lines."""
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 

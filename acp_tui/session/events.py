@@ -543,7 +543,6 @@ class TerminalOutput(Event):
     terminal_id: str
     text: str  # raw
     skipped: int = 0  # the number of characters before `text` that were not kept
-    replace: bool = False  # the agent sent its complete output again
 
 
 @dataclass(slots=True)

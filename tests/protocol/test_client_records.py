@@ -25,7 +25,7 @@ from acp_tui.session.state import Content
         ev.Unqueued("q"),
         ev.QueuePaused(paused=True),
         ev.TerminalCreated("t", "user", "ls | wc", "/w"),
-        ev.TerminalOutput("t", "\x1b[31mraw\ud800", skipped=5, replace=True),
+        ev.TerminalOutput("t", "\x1b[31mraw\ud800", skipped=5),
         ev.TerminalExited("t", 0, None),
     ],
 )

@@ -187,12 +187,6 @@ def test_terminal_output_is_limited_and_counts_what_is_missing(talk: Talk) -> No
     assert (terminal.output.head, terminal.output.tail) == ("early", "late")
 
 
-def test_replaced_output_starts_again(talk: Talk) -> None:
-    talk.client(TerminalOutput("t", "one"))
-    talk.client(TerminalOutput("t", "two", replace=True))
-    assert talk.only(Terminal).output.head == "two"
-
-
 def test_a_waiting_notice_is_replaced_by_its_result(talk: Talk) -> None:
     talk.client(Noticed("info", "Waiting …", source="waiting"))
     waiting = talk.only(Notice)

@@ -224,9 +224,9 @@ def _why(decision: Decision) -> str:
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
-    """Return the option to send to the agent if acp-tui itself remembers the user's choice as a rule.
+    """Return the option to send to the agent. Called if acp-tui remembers the user's choice as a rule.
 
-    The agent's own "always" would be broader than that rule, so the agent's "allow once" or "reject once" is
-    sent instead. If the agent does not offer exactly one such option, the chosen option is sent.
+    The agent's own "always" would be broader than that rule. So its "allow once" (or "reject once") is sent
+    instead. If the agent does not offer exactly one such option, the chosen option is sent.
     """
     return choose_option(question.options, chosen.kind.startswith("allow")) or chosen

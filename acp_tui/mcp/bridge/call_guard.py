@@ -1,4 +1,4 @@
-"""Permission for the calls that pass through a bridge, and their record in the app."""
+"""Asks the app to permit the calls that pass through a bridge, and reports the calls to the app."""
 
 from __future__ import annotations
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Terminal
-from acp_tui.session.text.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -45,8 +44,6 @@ def set_agent_command(session: Session, terminal: Terminal) -> None:
 
 def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> list[Change]:
     terminal, changes = _terminal(session, event.terminal_id, at)
-    if event.replace:
-        terminal.output = TerminalText()
     if event.skipped > 0:
         terminal.output.skip(event.skipped)
     terminal.output.append(event.text)

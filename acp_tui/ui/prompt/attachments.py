@@ -201,7 +201,10 @@ class Attachments:
         return found
 
     def tokens(self, line: str) -> list[Token]:
-        """Return a line's tokens, except typed mentions: the editor treats each token as one character."""
+        """Return the tokens in a line that the editor treats as one character.
+
+        Typed mentions are no such tokens.
+        """
         if not self:
             return []
         return [span for span in self.spans(line) if span.text in self._picked or span.text in self._kept]

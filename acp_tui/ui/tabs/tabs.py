@@ -335,7 +335,7 @@ class Tabs:
             await screen.leave(close_session=close_session)
 
     async def leave_all(self) -> None:
-        """Shut down what all screens own, including those of closed tabs. Called when the app ends."""
+        """Shut down what the screens of all tabs own, also of closed tabs. Called when the app ends."""
         await asyncio.gather(*self._leaving, *(self._leave(tab.screen) for tab in self._tabs))
         if self._saved is not None:
             self._saved.close()

@@ -325,7 +325,7 @@ class ScreenBuffer:
     # ---- reading
 
     def used_rows(self) -> list[Row]:
-        """Return the rows down to the cursor or to the last row with text, whichever is lower."""
+        """Return the rows from the top to the cursor, and further rows down to the last row with text."""
         count = len(self.rows)
         while count > self.line + 1 and not self.rows[count - 1].width:
             count -= 1

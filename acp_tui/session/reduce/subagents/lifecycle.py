@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def end_loading(root: Session) -> None:
-    """Mark the subagents that were loading as idle. Called when the history has been replayed."""
+    """Change the phase of loading subagents to idle. Called when the history has been replayed."""
     for entry in root.subagents.values():
         if entry.session.phase == "loading":
             entry.session.phase = "idle"

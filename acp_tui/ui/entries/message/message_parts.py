@@ -52,7 +52,10 @@ class MessageParts:
         return self._heights.total
 
     def update(self) -> bool:
-        """Draw the text appended to the last part, and new parts. Return True: no new body is needed."""
+        """Draw the text appended to the last part, and new parts.
+
+        Always return True: the body stays usable.
+        """
         count = len(self._parts)
         if count:
             if isinstance(self._message.parts[count - 1], AnnotatedText):
