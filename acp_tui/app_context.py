@@ -215,7 +215,7 @@ class AppContext:
                 raise UserError(f"The review comments cannot be saved: {reason}.") from error
 
     def branch(self, folder: Path) -> str | None:
-        """Return the git branch that is checked out in a folder; None outside a repository."""
+        """Return the git branch or commit that is checked out in a folder; None if it is unknown."""
         return branch_name(folder)
 
     def export(self, conversation: Conversation, form: str, theme: str) -> Path:

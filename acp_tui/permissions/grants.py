@@ -68,7 +68,10 @@ class Grants:
     _open: list[tuple[Subject, ToolCall | None]] = field(default_factory=list)
 
     def add(self, subject: Subject, call: ToolCall | None) -> None:
-        """Add a grant for the action that the user allowed. The grant expires when `call` is done."""
+        """Add a grant for an action that the user, a rule or the policy allowed.
+
+        The grant expires when `call` is done.
+        """
         self._open.append((subject, call))
 
     def use(self, asked: Subject) -> bool:

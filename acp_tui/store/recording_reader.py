@@ -22,7 +22,8 @@ _DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
 def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
     """Yield the records of a file in acp-tui's format or in the format of other tools.
 
-    `on_damaged_line` is called with the number of each line that cannot be read.
+    `on_damaged_line` is called with the number of each line that cannot be read, except an incomplete last
+    line, which is normal after a crash.
     """
     return _read_foreign(path, on_damaged_line) if _is_foreign(path) else read_log(path, on_damaged_line)
 

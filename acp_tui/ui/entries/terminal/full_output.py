@@ -23,7 +23,10 @@ MAX_LINES = 100_000
 
 
 class FullOutput:
-    """All lines of a terminal's output. A line is wrapped only when it is drawn."""
+    """The lines of a terminal's output, as far as acp-tui keeps them.
+
+    A line is wrapped only when it is drawn.
+    """
 
     def __init__(self, terminal: Terminal, context: DrawContext, indent: int = 0) -> None:
         self._context = context
