@@ -143,7 +143,8 @@ class AppContext:
         """Find a recorded session by acp-tui's id for it, the beginning of that id, or the agent's id for it.
 
         Returns None for an unknown id, because the agent might have a session with that id; with
-        `must_exist`, raises `UserError` instead. Also raises `UserError` if several sessions match.
+        `must_exist`, raises `UserError` instead. Also raises `UserError` if several of acp-tui's ids begin
+        with `reference`.
         """
         recorded = list_sessions(paths().data)
         for session in recorded:
@@ -166,7 +167,8 @@ class AppContext:
 
         If a session is `resumed`, the conversation is recorded in the folder of that session, otherwise in a
         new folder. With `fork`, it is recorded in a new folder whose log begins with a copy of the session's
-        log. Nothing is recorded if `keep_log` is false or recording is off in the settings.
+        log. Nothing is recorded if `keep_log` is false, if recording is off in the settings, or if the new
+        folder cannot be created.
         """
         past: Iterable[Record] = resumed.records() if resumed is not None else ()
         folder = (
@@ -262,7 +264,10 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Delete the oldest recorded sessions until the remaining ones meet the limits in the settings."""
+        """Delete the oldest recorded sessions that exceed the limits in the settings.
+
+        Sessions in use and sessions with a git worktree stay.
+        """
         limits = self.settings.log
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
 

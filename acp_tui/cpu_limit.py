@@ -23,7 +23,7 @@ class CpuLimitError(Exception):
 
 @contextmanager
 def cpu_limit(seconds: float) -> Iterator[None]:
-    """Raise `CpuLimitError` in the block once the process has spent `seconds` of CPU time there.
+    """Raise `CpuLimitError` in the block once the process has spent `seconds` of user CPU time there.
 
     Works in the main thread only, and cannot be nested. Python's `re` checks for signals during a search,
     so that even a search that would take years is interrupted.

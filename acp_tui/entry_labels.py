@@ -92,7 +92,7 @@ _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
-    """Return the title of a call, with paths below the session's directory made relative to that directory.
+    """Return the title of a call. Except in commands, paths below the session's directory `cwd` are relative.
 
     The title of an MCP tool call begins with the names of the server and the tool, unless the title is a
     command.
@@ -153,7 +153,7 @@ def shows_terminal(call: ToolCall) -> bool:
 
 
 def file_change(diff: Diff, kind: str = "") -> str:
-    """Return what a diff does to its file: `new`, `deleted`, `now empty`; an empty string for an edit.
+    """Return what a diff does to its file: `new`, `deleted`, `now empty`; "" for an edit or a patch.
 
     `kind` is the kind of the tool call.
     """
@@ -189,7 +189,8 @@ _MAX_JSON_CHARACTERS = 20_000
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
     """Return True if the content repeats the call's raw input.
 
-    Some agents send the input as content while the model is still writing the input.
+    Some agents send the input as content while the model is still writing the input. Without raw input, the
+    result is True if the call has not completed and the content is the input of a command.
     """
     # Without raw input, the content may be the input. Once the call has completed, the content is the output.
     if call.raw_input is None:
@@ -237,7 +238,7 @@ def answered_by(entry: Permission, max_characters: int | None = None) -> str:
     """Return the name of the chosen option, followed by who or what answered.
 
     The name is left out if a rule or a policy has chosen an option that applies only once. `max_characters`
-    limits the name, which comes from the agent.
+    limits the name, which comes from the agent. The result is empty if the user stopped the turn.
     """
     if entry.outcome == "cancelled" and entry.by == "you":
         return ""  # the user stopped the turn, and the end of the turn says so

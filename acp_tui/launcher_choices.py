@@ -91,8 +91,9 @@ def load_choices(cwd: Path) -> LauncherChoices:
 def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool, float, bool, bool, bool]:
     """Return a sort key: the most recently used agents first, then installed, downloadable and missing ones.
 
-    Missing agents come last even if they were used. The demo agent is the last of the installed ones; but
-    as long as there is no recorded session, it comes before all others, because it needs no setup.
+    Missing agents come last even if they were used. Until it is used, the demo agent is the last of the
+    installed ones; but as long as there is no recorded session, it comes before all others, because it needs
+    no setup.
     """
     demo = agent.name == "demo"
     return (

@@ -34,7 +34,7 @@ def known_agents(settings: Settings) -> dict[str, KnownAgent]:
 
 
 def settings_problems(settings: Settings) -> list[Problem]:
-    """Return all problems in the settings, including those about agents."""
+    """Return the problems found when the settings were read, and the problems with agents."""
     names = known_agents(settings)
     found = list(settings.problems)
     for name, entry in settings.agents.items():
@@ -67,7 +67,7 @@ def agent_problems(name: str, settings: Settings) -> list[Problem]:
 
 
 def find_agent(name: str, settings: Settings) -> KnownAgent:
-    """Return the agent `name`. Raises `UserError` if the agent is unknown or its settings are invalid."""
+    """Return the agent `name`. Raises `UserError` if there is no usable agent of this name."""
     agents = known_agents(settings)
     if name in agents:
         return agents[name]

@@ -104,7 +104,8 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
     """Add `unknown`, which argparse did not recognise, to the positional arguments in `args.words`.
 
     argparse reports positional arguments after an option as unknown, such as `PROMPT` in
-    `exec AGENT --policy ask PROMPT`. Raises `UserError` for options that really are unknown.
+    `exec AGENT --policy ask PROMPT`. Raises `UserError` if an option is really unknown, or if the command has
+    no `args.words`.
     """
     options = [word for word in unknown if word.startswith("-") and word != "-"]
     if options or "words" not in args:

@@ -21,7 +21,7 @@ def earlier_tabs(folder: Path) -> list[SavedTab]:
 
 
 def active_index(tabs: list[SavedTab]) -> int:
-    """Return the index of the tab that the user saw last."""
+    """Return the index of the tab that the user saw last; 0 if that tab is not in `tabs`."""
     return next((index for index, tab in enumerate(tabs) if tab.active), 0)
 
 

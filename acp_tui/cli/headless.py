@@ -128,7 +128,7 @@ class HeadlessRun:
     # ---- running
 
     async def run(self, work: Coroutine[None, None, None]) -> None:
-        """Await `work` with timeout and signal handlers. Errors are stored in `failure`, not raised."""
+        """Await `work` with timeout and signal handlers. A `UserError` is stored in `failure`, not raised."""
         self._install_signal_handlers()
         if self._args.timeout is not None:
             self._call_later(self._args.timeout, self._on_timeout)

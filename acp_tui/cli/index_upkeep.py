@@ -1,4 +1,4 @@
-"""Updates the full-text index of sessions while the app runs, so that the first search finds everything."""
+"""Updates the full-text index of sessions after the app has started, so that the first search is fast."""
 
 from __future__ import annotations
 

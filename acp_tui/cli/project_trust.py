@@ -94,7 +94,7 @@ class ProjectTrust:
         self._candidates = self._usable(self._found)
 
     def _usable(self, servers: Sequence[Server]) -> list[Server]:
-        """Return the servers that can be sent to the agent, each with its program's path.
+        """Return the servers that can be sent to the agent, stdio servers with the path of their program.
 
         Adds the others to `withheld`, except duplicates of servers that the agent gets anyway.
         """
@@ -142,7 +142,10 @@ class ProjectTrust:
                 self.servers.append(server)
 
     def trust_nothing(self) -> list[str]:
-        """Use no server of the folder. Return the names of the omitted servers."""
+        """Use no server of the folder.
+
+        Return the names of the servers that are turned on and that the agent does not read by itself.
+        """
         enabled = [server for server in self._found if server.is_on and not self._read_by_agent(server)]
         self.withheld = [
             UnsentServer(server, "this folder is not trusted", intended=True) for server in enabled
@@ -325,7 +328,7 @@ def _refusal(agent: Launch) -> str:
 
 
 def _definition(server: Server) -> Iterator[tuple[str, str]]:
-    """Yield the label and the value of each part of a definition, as written in the file."""
+    """Yield pairs of label and value that describe a definition. The values are raw: see `_shown`."""
     yield "defined in", server.origin
     is_program = server.transport == "stdio"
     if is_program:

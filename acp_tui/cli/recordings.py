@@ -37,7 +37,7 @@ def find_recording(reference: str) -> Path:
 def read_records(path: Path) -> tuple[list[Record], list[str]]:
     """Return the records of a recording, and its problems: a sentence if some lines cannot be read.
 
-    Raises `UserError` if the file cannot be read or is not a recording.
+    Raises `UserError` if the file cannot be read, or if it has damaged lines and no records.
     """
     damaged: list[int] = []
     try:

@@ -24,7 +24,7 @@ QUEUED_RECORD = b'"event":"queued"'
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    Sessions in use, and sessions without any prompt, draft or queued prompt, are skipped.
+    Sessions in use, and sessions without any title, prompt text, draft or queued prompt, are skipped.
 
     Args:
         folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
@@ -59,7 +59,7 @@ def _matches(session: StoredSession, home: str | None, agent: str | None, progra
 
 
 def _has_text(session: StoredSession, drafts: Drafts) -> bool:
-    """Return True if the session contains a prompt, a draft or a queued prompt."""
+    """Return True if the session has a title, a prompt with text, a draft or a queued prompt."""
     if session_title(session).strip() or drafts.load(session.id):
         return True
     try:

@@ -36,7 +36,7 @@ class StartQuestion:
 
 
 def workspace_question(cwd: Path) -> StartQuestion | None:
-    """Return a question if the workspace would be the home directory or a folder above it; otherwise None."""
+    """Return a question if `wide_workspace` describes the folder; otherwise None."""
     what = wide_workspace(cwd)
     if what is None:
         return None
@@ -52,7 +52,7 @@ def workspace_question(cwd: Path) -> StartQuestion | None:
 
 
 def wide_workspace(cwd: Path) -> str | None:
-    """Describe the home directory or a folder above it; return None for any other folder."""
+    """Describe the root, the home directory or a folder above it; return None for any other folder."""
     real = cwd.resolve()
     if real == Path(real.anchor):
         return "/, the whole file system"

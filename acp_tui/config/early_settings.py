@@ -66,9 +66,10 @@ def _is_on(from_environment: str | None, value: Any) -> bool:
 
 
 def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield each action id in `[keys]`, split into its parts, and the value assigned to it.
+    """Yield the path of TOML keys to each value in `[keys]`, and the value.
 
-    TOML reads an id with dots as nested tables, unless the id is quoted.
+    The path, joined by dots, is an action id. TOML reads an id with dots as nested tables, unless the id is
+    quoted.
     """
     if isinstance(table, dict):
         for name, value in table.items():
@@ -80,7 +81,7 @@ def flatten_bindings(table: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[t
 def join_keys(value: Any) -> str | None:
     """Return a key such as `"ctrl+j"`, or a list of keys, as one string; None for any other value.
 
-    Keys of a list are joined by commas.
+    Keys of a list are joined by commas. Return None for an empty list.
     """
     names = value if isinstance(value, list) else [value]
     if names and all(isinstance(name, str) and name.strip() for name in names):

@@ -55,7 +55,10 @@ def worktrees_directory(data_dir: Path) -> Path:
 
 
 def private_directory(path: Path) -> Path:
-    """Create a directory and its missing parents, accessible only to the user."""
+    """Create a directory and its missing parents, accessible only to the user.
+
+    Directories that exist are not changed.
+    """
     missing = [path]
     while not missing[-1].parent.exists():
         missing.append(missing[-1].parent)

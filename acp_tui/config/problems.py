@@ -1,4 +1,4 @@
-"""Problems in settings, each with a location and a suggestion."""
+"""Problems in settings, each with a location and a sentence."""
 
 from __future__ import annotations
 

@@ -193,7 +193,10 @@ def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | N
 
 
 def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
-    """Return True if this file could contain passwords or keys and must not be logged."""
+    """Return True if the content of this file must not be logged.
+
+    These are files that could contain passwords or keys, files that match `extra`, and acp-tui's own files.
+    """
     text = os.path.normpath(os.fspath(path))
     if _is_ours(text):
         return True
@@ -204,9 +207,9 @@ def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:
 
 
 def glob_may_match_sensitive(pattern: str) -> bool:
-    """Return True if this shell glob could match a sensitive file.
+    """Return True if a part of this shell glob could match one of `_NAMES`, such as `.env` or `.ssh`.
 
-    Very general globs such as `*` do not count, although they match such files, too.
+    Very general globs such as `*` and very long globs do not count, although they can match such names, too.
     """
     for name in pattern.lower().split("/"):
         if not _GLOB.search(name) or len(name) > _MAX_PATTERN_LENGTH:

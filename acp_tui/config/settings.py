@@ -136,7 +136,10 @@ class Settings:
 
 
 def find_origin(cwd: Path, key: str) -> Origin:
-    """Return where a setting comes from. Slow, because all files are read again: for error messages only."""
+    """Return where a setting comes from, apart from the command line.
+
+    Slow, because all files are read again: for error messages only.
+    """
     return load(cwd).origin(key)
 
 
@@ -339,7 +342,10 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 
 
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
-    """Return the known variable most similar to `name`, if any; None for a name without `PREFIX`."""
+    """Return the known variable most similar to `name`, if any.
+
+    Return None for a name without `PREFIX`, and for `ACP_TUI_HOME`, which is not a setting.
+    """
     if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])

@@ -1,4 +1,4 @@
-"""The agent's process: start, streams, exit, and shutdown together with all its child processes."""
+"""The agent's process: start, streams, exit, and shutdown together with its child processes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class AgentProcess(PipedProcess):
         return AgentExit(code, None, self.stderr_tail(), expected, reason)
 
     async def wait(self) -> AgentExit:
-        """Wait until the process has exited and the rest of its stderr has been read."""
+        """Wait until the process has exited, and up to `LAST_OUTPUT_SECONDS` for the rest of its stderr."""
         await self.wait_for_end()
         ended = self.exit
         assert ended is not None
@@ -69,9 +69,10 @@ class AgentProcess(PipedProcess):
     async def close(
         self, *, reason: str | None = None, grace_seconds: float = EXIT_GRACE_SECONDS
     ) -> AgentExit:
-        """End the agent and all processes it started: close stdin, then SIGTERM, then SIGKILL.
+        """End the agent and the processes it started: close stdin, then SIGTERM, then SIGKILL.
 
-        SIGTERM follows after `grace_seconds`, SIGKILL after `KILL_GRACE_SECONDS` of `processes.watcher`.
+        SIGTERM follows when the agent has exited, at the latest after `grace_seconds`. SIGKILL follows after
+        `KILL_GRACE_SECONDS` of `processes.watcher`. `processes.watcher` also says which processes are ended.
 
         `AgentExit.reason` stores `reason`: the fault that made acp-tui end the agent, if any.
         """
@@ -83,7 +84,7 @@ class AgentProcess(PipedProcess):
 
 
 def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
-    """Return the path of the program. Raises `CannotStart` if the program cannot be executed."""
+    """Return the path of the program. Raises `CannotStart` if it or `cwd` is missing or unusable."""
     name = launch.command[0]
     if not Path(cwd).is_dir():
         raise _cannot_start(launch, f"the directory {visible_line(cwd)} does not exist.")

@@ -25,7 +25,7 @@ class ConnectionFault(UserError):  # noqa: N818  # also faults of the agent
 
 
 class CannotStart(ConnectionFault):
-    """The agent's program does not exist or cannot be executed."""
+    """The agent's program or working directory is missing, or the program cannot be executed."""
 
 
 class AgentGone(ConnectionFault):
@@ -45,7 +45,7 @@ class VersionMismatch(ConnectionFault):
 
 
 class NotSupported(ConnectionFault):
-    """The agent did not advertise what the call needs, so nothing was sent."""
+    """The call is not possible now or with this agent, so nothing was sent."""
 
 
 class RequestFailed(ConnectionFault):

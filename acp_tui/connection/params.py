@@ -67,7 +67,7 @@ def mcp_servers(
 ) -> list[dict[str, Any]]:
     """Return the MCP servers as ACP objects.
 
-    Raises `NotSupported` for a transport that the agent did not advertise.
+    Raises `NotSupported` for a transport, other than stdio, that the agent did not advertise.
     """
     from acp import schema
 

@@ -1,4 +1,4 @@
-"""The agent's pending requests: each is served in its own task and gets exactly one answer."""
+"""The agent's pending requests: each is served in its own task, and answered once while the agent runs."""
 
 from __future__ import annotations
 

@@ -115,8 +115,8 @@ class RpcConnection:
     ) -> Any:
         """Send any request and return the agent's unchanged result.
 
-        Raises `RequestFailed`, `SignInNeeded`, `AgentGone` or `AgentTimeout`. If the caller is cancelled,
-        `$/cancel_request` is sent.
+        Raises `RequestFailed`, `SignInNeeded`, `AgentGone` or `AgentTimeout`. If the caller is cancelled or
+        the timeout is over, `$/cancel_request` is sent, except for `initialize`.
         """
         from acp.exceptions import RequestError
 
@@ -204,7 +204,7 @@ class RpcConnection:
         return self._process.stderr_tail(count)
 
     async def close(self) -> AgentExit:
-        """Answer pending requests, then end the agent and all processes it started."""
+        """Answer pending requests, then end the agent and its processes (see `processes.watcher`)."""
         await self.answer_pending()
         ended = await self._process.close()
         with contextlib.suppress(TimeoutError):

@@ -42,7 +42,7 @@ class _SafeLines(logging.Formatter):
 
 
 def log_to_file(level: int = logging.WARNING) -> Path | None:
-    """Send all logging to `acp-tui.log` in the state directory.
+    """Send log records of at least this level to `acp-tui.log` in the state directory.
 
     Return the path of the file, or None if the file cannot be written; logging is then discarded.
     """

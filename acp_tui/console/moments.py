@@ -6,7 +6,10 @@ from datetime import datetime
 
 
 def format_moment(moment: float, now: datetime) -> str:
-    """Format a time in the local zone: `14:05` today, `Nov 3` this year, otherwise `2025-11-03`."""
+    """Format a time in the local zone: `14:05` today, `Nov 3` this year, otherwise `2025-11-03`.
+
+    Return `?` for a time that is out of range.
+    """
     try:
         then = datetime.fromtimestamp(moment, now.tzinfo).astimezone()
     except (OverflowError, ValueError, OSError):

@@ -1,7 +1,8 @@
 """Standard streams that replace control characters, to protect the terminal.
 
 Output for other programs goes to `content_stream()`, which is unfiltered unless stdout is a terminal.
-Everything else that a command prints passes `SanitizedStream`, including usage messages and tracebacks.
+Everything else that a command prints passes `SanitizedStream`, including usage messages and tracebacks. Only
+`print_alert` writes to the unfiltered stream, in red, and itself replaces the control characters of the text.
 """
 
 from __future__ import annotations

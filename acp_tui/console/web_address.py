@@ -35,7 +35,7 @@ def check_web_address(url: str) -> WebAddress:
 
 
 def is_safe_scheme(url: str) -> bool:
-    """Return True if others cannot read requests to a URL: the URL is https, or its host is this machine."""
+    """Return True if others cannot read requests to a URL: it is https, or http to a loopback address."""
     parts = urlsplit(url)
     return parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(parts.hostname or ""))
 

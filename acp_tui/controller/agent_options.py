@@ -47,16 +47,26 @@ def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
     return named or next((option for option in offered if option.category == key), None)
 
 
+_ORDER = {MODEL: 0, MODE: 2}
+"""The order in which defaults are set, by category. Options of other categories have the order 1."""
+
+
+def _category(offered: list[ConfigOption], key: str) -> str:
+    option = _option_named(offered, key)
+    return (option.category if option is not None else key) or ""
+
+
 async def set_defaults(
     conversation: Conversation, agent: UserAgent, given: Iterable[str]
 ) -> AsyncIterator[UserError]:
     """Set the mode and the options that the user configured for an agent. Yield an error for each failure.
 
     The model is set first because it determines the other options. The mode is set last because the options
-    can change the mode. `given` contains the keys of the options that the command line sets; these options
-    are skipped.
+    can change the mode. `given` contains the keys of the options that the command line
+    sets; these options are skipped.
     """
-    wanted = sorted(agent.options.items(), key=lambda item: item[0] != MODEL)
+    categories = {key: _category(offered_options(conversation.session), key) for key in agent.options}
+    wanted = sorted(agent.options.items(), key=lambda item: _ORDER.get(categories[item[0]], 1))
     if agent.mode is not None:
         wanted.append((MODE, agent.mode))
     for key, value in wanted:

@@ -55,7 +55,10 @@ class AgentSessions:
         return self._can("delete")
 
     async def list_all(self) -> list[ListedSession]:
-        """Request the list of sessions page by page, and return all of them. Raises `UserError`."""
+        """Request the list of sessions page by page, and return the sessions. Raises `UserError`.
+
+        At most `MAX_PAGES` pages are requested, and at most `MAX_SESSIONS` sessions are returned.
+        """
         found: dict[str, ListedSession] = {}
         seen: set[str] = set()
         cursor: str | None = None

@@ -20,7 +20,10 @@ HYSTERESIS = 0.05
 
 
 class ContextWarning:
-    """Adds a notice each time the usage of the context window rises to the threshold."""
+    """Adds a notice when the usage of the context window rises to the threshold.
+
+    The next notice can follow once the usage has fallen to `HYSTERESIS` below the threshold.
+    """
 
     def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
         """The threshold is `percent` of the context window; 0 turns the warning off."""

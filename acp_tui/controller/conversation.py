@@ -346,7 +346,7 @@ class Conversation:
         return await self._baseline.versions(change)
 
     async def kill_terminal(self, terminal_id: str) -> None:
-        """Kill a command of the user or of the agent. The agent is told when one of its own commands ends."""
+        """Kill a command of the user or of the agent. An agent that waits for a command is told its end."""
         terminal = self.session.terminals.get(terminal_id)
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)
@@ -367,7 +367,7 @@ class Conversation:
     async def close(self, *, close_session: bool = False) -> None:
         """End everything that this conversation started, including an agent that is still starting.
 
-        With `close_session`, the agent is told that its session is no longer needed.
+        With `close_session`, an agent that can close sessions is told that its session is no longer needed.
         """
         self._closing = self._agent.is_end_expected = True
         async with self._lifecycle_lock:

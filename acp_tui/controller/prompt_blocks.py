@@ -126,7 +126,10 @@ class PromptBlockBuilder:
         return {"type": "resource_link", "uri": f"{_address(path)}/", "name": f"{Path(path).name}/"}
 
     def _content(self, mention: FileMention, path: str, reading: ReadHandle) -> Block:
-        """Return the content of a file, or a link if the agent does not support this type of content."""
+        """Return the content of a text file or an image, or of some lines. Return a link for other files.
+
+        For a whole file, also return a link if the agent does not support this type of content.
+        """
         agent = self._agent()
         if mention.first is not None and mention.last is not None:
             return _lines(mention.token, mention.first, mention.last, path, reading)
@@ -177,7 +180,7 @@ def _fitting(block: Block, agent: Agent | None) -> Block:
 
 
 def image_type(start: bytes) -> str | None:
-    """Return the MIME type of an image by its first bytes; None for anything else."""
+    """Return the MIME type of a PNG, JPEG, GIF or WebP image by its first bytes; None for anything else."""
     if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
         return "image/webp"
     signs = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg", b"GIF8": "image/gif"}

@@ -68,7 +68,10 @@ class PromptQueue:
         self._ready = False
 
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
-        """Send a prompt, or queue it while a turn runs. A paused queue does not hold back a new prompt."""
+        """Send a prompt, or queue a prompt that cannot be sent now.
+
+        A paused queue does not hold back a new prompt.
+        """
         session = self._conversation.session
         if self._can_send and (session.queue_paused or not session.queue):
             self._send(text, blocks)
@@ -78,7 +81,8 @@ class PromptQueue:
     async def submit_first(self, text: str) -> None:
         """Send a prompt before the queued ones.
 
-        The prompt is sent into the running turn if the agent supports steering, otherwise after the turn.
+        If the prompt cannot be sent at once, put the prompt at the head of the queue. During a turn, also
+        offer the prompt to an agent that supports steering.
         """
         if self._can_send:
             self._send(text, None)
@@ -88,7 +92,7 @@ class PromptQueue:
                 await self._steer(prompt)
 
     def next(self) -> None:
-        """Resume the queue, and send its first prompt unless another prompt is running."""
+        """Resume the queue, and send its first prompt if a prompt can be sent now."""
         session = self._conversation.session
         if session.queue_paused:
             self._conversation.note(QueuePaused(False))
@@ -123,7 +127,8 @@ class PromptQueue:
     async def send_now(self, prompt_id: str) -> None:
         """Send a queued prompt without waiting for the end of the turn.
 
-        The prompt is sent into the turn. If the agent does not support steering, the turn is cancelled first.
+        If the agent supports steering, the prompt is offered during the turn, and stays queued if the agent
+        does not take the prompt. Otherwise, the turn is cancelled first.
         """
         prompt = self._waiting(prompt_id)
         if prompt is None:

@@ -1,4 +1,4 @@
-"""Passes every record on: to the log, then to the state, then to the listeners."""
+"""Passes records on: to the log, then to the state, then to the listeners."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Recorder:
         return self._fold.session
 
     def listen(self, listener: Listener) -> None:
-        """Call `listener` with every record, its events and what they changed."""
+        """Call `listener` with each record applied from now on, its events and what they changed."""
         self._listeners.append(listener)
 
     def observe(self, record: Record, line: str | None = None) -> None:
@@ -67,7 +67,7 @@ class Recorder:
         self.observe(self._record(event))
 
     def terminal_output(self, terminal_id: str, text: str) -> None:
-        """Record output of a terminal. The screen gets all the output.
+        """Record output of a terminal. All of it is applied to the state.
 
         The log gets only the beginning. `terminal_exited` adds the end.
         """
@@ -89,7 +89,7 @@ class Recorder:
         self.note(TerminalExited(terminal_id, exit_code, signal))
 
     def _continue(self, past: Iterable[Record]) -> None:
-        """Apply the records of an earlier run. Record the end of everything that had not ended in that run.
+        """Apply the records of an earlier run. Record that its terminals and its agent have ended.
 
         Pause the queue, so that prompts of an earlier run are not sent before the user resumes the queue.
         """
@@ -118,9 +118,10 @@ class Recorder:
             listener(record, self._fold.events, changes)
 
     def _save_title(self, record: Record) -> None:
-        """Save the session's title in the metadata file, unless a title was saved less than a second ago.
+        """Save the session's title in the metadata file; during an agent's messages, at most once a second.
 
-        A title that was not saved is saved with the client's next record, such as that of the agent's exit.
+        A title that was not saved is saved with a later record, at the latest with the client's next record,
+        such as that of the agent's exit.
         """
         if record.direction == "client" or record.at - self._title_saved_at >= TITLE_SECONDS:
             self._saved_title, self._title_saved_at = self.session.title, record.at

@@ -20,7 +20,7 @@ SLOW_STEP_SECONDS = 3.0
 class SlowStepNotices:
     """Shows a notice, with the agent's last line on stderr, while a step of the agent is slow.
 
-    Another notice afterwards says how long the step took.
+    If the step succeeds, another notice says how long the step took.
     """
 
     def __init__(

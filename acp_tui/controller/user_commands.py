@@ -1,7 +1,7 @@
 """Runs the commands that the user types into the prompt, such as `!ls`.
 
-The agent does not see the commands and cannot read their terminals. If the agent is restarted, the commands
-keep running.
+The agent cannot read the commands' terminals. The agent sees a command and its output only if the user
+attaches the output to a prompt. If the agent is restarted, the commands keep running.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class UserCommands:
         return terminal
 
     async def kill(self, terminal_id: str) -> None:
-        """Kill a command and everything it started. Do nothing if it has ended."""
+        """End the process group of a command. Do nothing if the group has ended or the id is unknown."""
         try:
             await self._terminals.kill(terminal_id)
         except Refusal:

@@ -18,7 +18,10 @@ SPEEDS = ("relaxed", "quick", "instant")
 
 
 def main() -> int:
-    """Serve a client until it closes standard input; return the exit code."""
+    """Serve a client until the client closes standard input or a signal arrives. Return the exit code.
+
+    With `--sign-in`, only let the user sign in.
+    """
     prepare_streams()
     args = _arguments()
     sign_in = SignIn(args.store, required=args.auth)

@@ -1,7 +1,8 @@
 """The methods an agent implements: initialization, sign-in, sessions, settings and prompts.
 
 The SDK validates the parameters, calls the method and sends back the result. A `RequestError` becomes
-an error response. Methods that the SDK's router does not know arrive at `ext_method` and `ext_notification`.
+an error response. Methods whose names begin with an underscore, which `Wire` adds to some names, arrive
+at `ext_method` and `ext_notification`.
 """
 
 from __future__ import annotations

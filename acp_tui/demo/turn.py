@@ -125,7 +125,7 @@ class Turn:
         self.stored.history.add(serialize_params(update))
 
     async def send_raw_update(self, update: dict[str, Any]) -> None:
-        """Send an update for which the SDK has no model."""
+        """Send an update that the SDK's models cannot express."""
         await self.send_notification("session/update", {"sessionId": self.session_id, "update": update})
 
     async def send_notification(self, method: str, params: dict[str, Any]) -> None:

@@ -63,7 +63,10 @@ class Wire:
     # ------------------------------------------------------------------ what the SDK calls
 
     async def receive(self) -> Frame | None:
-        """Return the next valid frame, or None at the end of input. Malformed frames are answered here."""
+        """Return the next valid frame, or None at the end of input.
+
+        Malformed frames are answered here. Lines that are too long are dropped.
+        """
         while True:
             try:
                 line = await self._reader.readline()

@@ -62,7 +62,7 @@ class LineChange:
         """Return the ranges of a row's text that differ from the text of its counterpart.
 
         The counterpart of a removed line is the line that replaced it, and the other way round. The result is
-        empty if the row has no counterpart.
+        empty if the row has no counterpart, or if the two texts have little in common.
         """
         pair = self.pair(row.at)
         if pair is None:
@@ -96,7 +96,7 @@ class Hunk(NamedTuple):
         )
 
     def rows(self) -> Iterator[Row]:
-        """Yield all rows of the hunk."""
+        """Yield the rows of `parts`: the lines, and notes about missing newlines."""
         old, new = self.old, self.new
         for part in self.parts:
             if isinstance(part, LineChange):

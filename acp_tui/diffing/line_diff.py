@@ -113,7 +113,7 @@ class _Comparison:
 
 
 def _unique(lines: list[int], start: int, end: int, window: int) -> dict[Hashable, int]:
-    """Map each line that occurs exactly once to its position.
+    """Map each line that occurs exactly once in `lines[start:end]` to its position.
 
     If `window` is greater than 1, map groups of `window` consecutive lines instead.
     """

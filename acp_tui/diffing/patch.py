@@ -22,7 +22,7 @@ _IGNORED_HEADER = re.compile(r"(?:index |similarity |dissimilarity |={3,}$|\*\*\
 def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
     """Return the hunks of a patch, and the notes after the last hunk.
 
-    Earlier notes are in the hunk that follows them. Lines that cannot be parsed become notes.
+    Earlier notes are in the hunk that follows them. Lines outside hunks that cannot be parsed become notes.
     """
     reader = _Reader()
     for line in text.removesuffix("\n").split("\n"):
@@ -120,8 +120,8 @@ class _OpenHunk:
     def includes(self, line: str) -> bool:
         """Return True if the line belongs to this hunk.
 
-        A line that looks like a file header belongs to the hunk if the hunk header announces more lines than
-        were read so far.
+        A line that begins with `--- ` or `+++ ` belongs to the hunk if the hunk header announces more lines
+        than were read so far.
         """
         if line.startswith("\\"):
             return True

@@ -23,7 +23,8 @@ MIN_SIMILARITY = 0.35
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
     """Return the ranges in which two lines differ: one list for `old`, and one for `new`.
 
-    Both lists are empty if the lines are equal or have little in common.
+    Both lists are empty if the lines are equal or have little in common. Differences after the first
+    `MAX_CHARACTERS` characters of a line are left out.
     """
     if old == new:
         return [], []

@@ -1,4 +1,5 @@
 """Checks an agent's messages and describes the agent. The command is in `acp_tui/cli/doctor_run.py`.
 
-Imports only packages listed below `controller` in docs/architecture.md, and the SDK's schema models.
+At run time, the only imported packages of acp-tui are those listed below `controller` in
+docs/architecture.md. Of the SDK, only the schema models are imported.
 """

@@ -1,7 +1,7 @@
-"""Checks an agent's messages against the protocol's schema, using the SDK's models.
+"""Checks an agent's messages against the protocol's schema, using models of the SDK and of `newer_updates`.
 
 The models are lenient: some wrong values fail validation, others are silently dropped or converted. So each
-message is validated *and* compared with what the model kept.
+message that has a model is validated *and* compared with what the model kept.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
 
 
 def _update_kind(params: Any) -> str | None:
-    """Return the kind of a `session/update`; None for other messages."""
+    """Return the kind of a `session/update`; None if the kind is not a string, and for other messages."""
     update = params.get("update") if isinstance(params, dict) else None
     kind = update.get("sessionUpdate") if isinstance(update, dict) else None
     return kind if isinstance(kind, str) else None
@@ -190,9 +190,10 @@ def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
 
 
 def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each field that the model dropped or converted.
+    """Yield the path and the value of each field that the model dropped or converted to another type.
 
-    Nulls and fields named `_meta` are left out.
+    Nulls and fields named `_meta` are left out. If the model dropped items of a list, the whole list is
+    yielded.
     """
     if isinstance(sent, dict) and isinstance(kept, dict):
         for key, value in sent.items():
@@ -214,7 +215,10 @@ def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, An
 
 
 def _same_type(sent: Any, kept: Any) -> bool:
-    """Return whether the model kept the type of a value, and did not convert "yes" to true or "5" to 5."""
+    """Return whether the model kept the type of a value, and did not convert "yes" to true or "5" to 5.
+
+    Integers and floats count as the same type.
+    """
     numbers = (int, float)
     if isinstance(sent, numbers) and isinstance(kept, numbers):
         return isinstance(sent, bool) == isinstance(kept, bool)

@@ -99,7 +99,7 @@ class ToolCallCheck:
                 )
 
     def finish(self) -> None:
-        """Report if the agent edited files or ran commands and never asked for permission."""
+        """Report if the agent itself edited files or ran commands and never asked for permission."""
         acted = any(
             call.status == "completed" and call.kind in ACTING_KINDS and not call.served
             for call in self._calls.values()

@@ -32,7 +32,10 @@ class Violation:
 
 
 def find_violations(records: Iterable[Record]) -> list[Violation]:
-    """Return the violations in what the agent sent, in the order in which each was first seen."""
+    """Return the violations in what the agent sent, in the order in which each was first seen.
+
+    A message that could not be checked is also reported as a violation.
+    """
     found: dict[tuple[str, str], Violation] = {}
 
     def add(check: str, sentence: str, example: str | None = None) -> None:

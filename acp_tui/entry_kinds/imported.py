@@ -1,4 +1,4 @@
-"""Functions that the table of entry kinds refers to by name. Each is imported when it is first called."""
+"""Functions that the table of entry kinds refers to by name. `load` or the first call imports a function."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Imported:
-    """A function that is imported when it is first called, to avoid a circle of imports."""
+    """A function that is imported by `load` or by its first call, to avoid a circle of imports."""
 
     def __init__(self, name: str) -> None:
         """`name` is the function to import, in the form `module:function`."""

@@ -21,12 +21,12 @@ MEDIA_KINDS = ("image", "audio", "resource_link", "resource")
 
 
 def is_over(thought: Thought) -> bool:
-    """Return True if the agent can no longer add text to the thought."""
+    """Return True if the thought has ended. Text with the same message id can still continue the thought."""
     return thought.ended_at is not None
 
 
 def is_growing(thought: Thought) -> bool:
-    """Return True if the agent may still add text to the thought."""
+    """Return True if the thought has not ended."""
     return thought.ended_at is None
 
 
@@ -73,7 +73,7 @@ def answer_lines(message: Message, _context: TextContext) -> Iterable[str]:
 
 
 def thought_lines(thought: Thought, context: TextContext) -> Iterable[str]:
-    """Return a thought as plain text; only the number of lines if `context.thoughts` is false."""
+    """Return a thought as plain text; only the number of lines, if any, if `context.thoughts` is false."""
     lines = _lines(thought)
     if context.thoughts or not lines:
         return indented(lines, ". ")

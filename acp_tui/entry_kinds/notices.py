@@ -42,7 +42,7 @@ def always_folded(_entry: object) -> bool:
 
 
 def notice_starts_folded(notice: Notice) -> bool:
-    """Return True unless the notice reports an error in acp-tui itself."""
+    """Return True unless the notice is an error that acp-tui reports, such as an exit of the agent."""
     return not (is_error(notice) and notice.source == "client")
 
 
@@ -80,7 +80,10 @@ def notice_progress(notice: Notice) -> str:
 
 
 def turn_end_starts_folded(end: TurnEnd) -> bool:
-    """Return True, unless the agent exited: then its last lines on stderr are shown at once."""
+    """Return True, unless the turn has an error that was not sent by the agent, such as the agent's exit.
+
+    If the agent exited, its last lines on stderr are then shown at once.
+    """
     return end.error is None or end.error.raw is not None
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def indented(lines: Iterable[str], indent: str = "    ") -> Iterator[str]:
-    """Indent lines; blank lines get no trailing spaces."""
+    """Indent lines; empty lines get no trailing spaces."""
     return (f"{indent}{line}" if line else indent.rstrip() for line in lines)
 
 

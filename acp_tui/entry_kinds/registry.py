@@ -1,6 +1,6 @@
 """Finds the row in `kind_table` that describes an entry's kind.
 
-The table is imported only when the first entry needs it, so that a new conversation appears sooner.
+The table is imported on first use, not with this module, so that a new conversation appears sooner.
 """
 
 from __future__ import annotations

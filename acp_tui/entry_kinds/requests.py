@@ -30,7 +30,8 @@ MAX_PROGRESS = 200
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
     """Yield a request as plain text: its tool call, the answer, and the reason.
 
-    The reason is the rule or policy that gave the answer, or what the user wrote when rejecting the call.
+    The reason is, for example, the rule or policy that gave the answer, or what the user wrote when
+    rejecting the call.
     """
     call = context.session.tool_calls.get(permission.call_id)
     by = _asked_by(permission, context.session)
@@ -79,7 +80,7 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
 
 
 def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[str]:
-    """Yield a question as plain text: its message, its URL if any, and whether the user accepted or declined.
+    """Yield a question as plain text: its message, its URL if any, and its outcome, such as `accept`.
 
     The user's answers are not recorded.
     """

@@ -84,7 +84,10 @@ def duration(entry: Subagent) -> str:
 
 
 def last_line(entry: Subagent) -> str:
-    """Return the last line of a subagent's transcript: the end of a message, or the title of a tool call."""
+    """Return a line about one of the last entries of a subagent's transcript; empty if there is none.
+
+    The line is the end of a message, the title of a tool call, or the name and state of a nested subagent.
+    """
     for item in reversed(entry.session.entries[-LAST_ENTRIES:]):
         line = ""
         if isinstance(item, ToolCall):
@@ -176,9 +179,9 @@ def message_label(message: SessionMessage) -> str:
 
 
 def message_starts_folded(message: SessionMessage) -> bool:
-    """Return True, except for a message that contains a subagent's task.
+    """Return True, except for a message that a subagent received from the agent, such as its task.
 
-    Such a message comes from the agent and is shown in the subagent's transcript.
+    Such a message is shown in the subagent's transcript.
     """
     return bool(message.peer) or not message.received
 

@@ -26,12 +26,12 @@ def is_running(terminal: Terminal) -> bool:
 
 
 def call_of(terminal: Terminal, session: Session) -> ToolCall | None:
-    """Return the tool call whose content contains or once contained the terminal; None if there is none."""
+    """Return the last tool call whose content contained a terminal with this id; None if there is none."""
     return session.terminal_calls.get(terminal.terminal_id)
 
 
 def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
-    """Return True if the content of a tool call contains this terminal."""
+    """Return True if the content of the call from `call_of` still contains this terminal."""
     call = call_of(terminal, session)
     return (
         call is not None

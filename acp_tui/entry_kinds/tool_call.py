@@ -57,7 +57,7 @@ def is_running(call: ToolCall) -> bool:
 
 
 def estimated_height(call: ToolCall, _width: int) -> int:
-    """Estimate the height in rows. Calls that only read, search or think are folded to one row."""
+    """Estimate the height in rows. Calls that only read, search or think usually start folded to one row."""
     return 1 if call.kind in ("read", "search", "think") else 8
 
 
@@ -203,7 +203,7 @@ def raw_values(call: ToolCall) -> Iterator[tuple[Literal["input", "output"], Any
 
 
 def other_locations(call: ToolCall, cwd: str) -> list[Location]:
-    """Return the locations of a call, except files that its title or one of its diffs already names."""
+    """Return a call's locations, except `cwd` and files that the title or one of the diffs already names."""
     known = {item.path for item in call.content if isinstance(item, Diff)}
     known.add(cwd)  # the directory of a command is not a file that it touches
     return [

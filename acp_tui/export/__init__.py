@@ -1,6 +1,6 @@
 """Exports of a recorded session: Markdown, a single HTML file, JSON, or plain text.
 
-A session is rebuilt from its wire log and redacted before it is written. What an entry shows comes from
+`export` rebuilds a session from its wire log and redacts the session. What an entry shows comes from
 `entry_kinds`; the modules here do not depend on kinds of entries. May import `entry_kinds` and the
 packages below it.
 """

@@ -70,7 +70,7 @@ def _inline_code(tokens: Sequence[Token], number: int, *_: Any) -> str:
 
 
 def _image(tokens: Sequence[Token], number: int, *_: Any) -> str:
-    """Render an image as a link to it, because the document must not load anything."""
+    """Render an image as a link or as text, because the document must not load anything."""
     token = tokens[number]
     url = str(token.attrs.get("src", ""))
     name = f"[image: {token.content or url}]"

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SessionMetadata:
-    """Details from the session's folder in the store. All are empty for a recording outside the store."""
+    """Details from the session's folder in the store.
+
+    For a recording outside the store, `id` is the name of the file and the other details are empty.
+    """
 
     id: str = ""
     agent: str = ""

@@ -1,9 +1,10 @@
 """Embeds untrusted Markdown in a document so that the Markdown cannot affect the text around it.
 
 HTML is disabled, because a `</details>` from an agent would close an element of the document. A code fence
-left open is closed. The Markdown is parsed to find its code; outside code, `<` becomes `&lt;`, so that even a
-renderer that allows HTML finds none. Such a renderer can also keep `javascript:` links. Therefore all links
-of a text with such a link become plain text. A text that defines such a link becomes a code block.
+left open is closed. The Markdown is parsed to find its code; outside code, an unescaped `<` becomes `&lt;`,
+so that even a renderer that allows HTML finds none. Such a renderer can also keep `javascript:` links.
+Therefore all links of a text with such a link become plain text. A text that defines such a link becomes a
+code block.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
 
 
 def parse_blocks(text: str, env: dict[str, Any] | None = None) -> list[Token] | None:
-    """Return the tokens of a Markdown text; None if it is nested more deeply than `MAX_NESTING`.
+    """Return the tokens of a Markdown text; None if they are nested too deeply, see `MAX_NESTING`.
 
     The link definitions of the text are added to `env`, under "references".
     """

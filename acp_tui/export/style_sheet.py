@@ -1,4 +1,4 @@
-"""The style sheet of the HTML export, made from the theme file that also colours the screen."""
+"""The style sheet of the HTML export, made from the same theme files as the colours of the screen."""
 
 from __future__ import annotations
 

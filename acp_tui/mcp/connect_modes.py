@@ -1,7 +1,8 @@
 """The choice between the handshake of older MCP revisions (`initialize`) and the newer `server/discover`.
 
 A stdio server that ignores `server/discover` would delay each start by ten seconds, so `initialize` is tried
-first. Over streamable HTTP, servers reject unknown requests at once, so `server/discover` is tried first.
+first by default. Over streamable HTTP, servers usually reject unknown requests at once, so `server/discover`
+is tried first by default.
 """
 
 from __future__ import annotations

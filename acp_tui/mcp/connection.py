@@ -91,7 +91,7 @@ class McpConnection:
 
     @property
     def client(self) -> Client:
-        """The SDK's client. Exists only while the server is connected."""
+        """The SDK's client. Must not be used before the server is connected."""
         assert self._client is not None
         return self._client
 
@@ -150,7 +150,7 @@ class McpConnection:
         return diagnosis.explain(self.server, error, action=action, process=process, http=self._http)
 
     async def wait_ended(self) -> ServerFailure:
-        """Wait until the server ends the connection, and return the reason."""
+        """Wait until the connection ends, and return the reason."""
         ended = asyncio.create_task(self._received_all.wait())
         try:
             await asyncio.wait([ended, self._task], return_when=asyncio.FIRST_COMPLETED)
@@ -333,7 +333,7 @@ async def connect(
         roots: The folders to return when the server requests `roots/list`.
         auth: Adds credentials to the requests to an http or sse server. Can raise a `ServerFailure`.
         handlers: The callbacks for the server's requests and notifications.
-        timeout: Seconds for starting and connecting, not counting the time that the user takes to sign in.
+        timeout: Seconds for each attempt to connect, not counting the time that the user takes to sign in.
 
     Raises:
         ServerFailure: The server cannot be used.

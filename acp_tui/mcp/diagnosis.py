@@ -249,7 +249,7 @@ def _leaves(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _other_host(server: ResolvedServer, leaves: list[BaseException]) -> str | None:
-    """Return the host of the authorization server if that host could not be reached, otherwise None."""
+    """Return the host of a failed request unless it is the MCP server's own host; otherwise None."""
     for leaf in leaves:
         if isinstance(leaf, httpx2.RequestError) and leaf._request is not None:  # `request` raises
             url = leaf.request.url

@@ -1,6 +1,6 @@
 """Causes of server failures, and the exception that names the cause. Does not import the SDK.
 
-`diagnosis` determines the cause.
+`diagnosis` determines most causes.
 """
 
 from __future__ import annotations

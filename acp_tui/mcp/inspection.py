@@ -142,7 +142,7 @@ class Inspection:
 
     @property
     def tool_digests(self) -> dict[str, str]:
-        """The digest of each tool, by tool name."""
+        """The digest of each tool, by tool name. If a name is listed several times, see `combined_digest`."""
         found: dict[str, set[str]] = {}
         for tool in self.tools:
             found.setdefault(tool.name, set()).add(tool.digest)

@@ -70,11 +70,11 @@ class ByteStream(Protocol):
 
 
 class JsonRpcPeer:
-    """One side of a connection. Sends requests, and answers each request of the other side in a task.
+    """One side of a connection. Sends requests, and answers requests of the other side, each in a task.
 
     When the other side sends `notifications/cancelled`, the task of the named request is cancelled, and the
     request is not answered. When a task that awaits `request` is cancelled, this side sends
-    `notifications/cancelled`.
+    `notifications/cancelled`, except for the methods in `_NOT_CANCELLABLE`.
     """
 
     def __init__(

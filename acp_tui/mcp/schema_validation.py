@@ -35,7 +35,11 @@ _TYPE_NAMES = {
 
 
 class SchemaValidator:
-    """A validator for one schema. References are followed within the schema only; nothing is downloaded."""
+    """A validator for one schema.
+
+    References are followed only within the schema and to JSON Schema's own meta-schemas. Nothing is
+    downloaded.
+    """
 
     def __init__(self, schema: object) -> None:
         self._schema = schema
@@ -46,10 +50,10 @@ class SchemaValidator:
         return next(iter(self.faults(value)), None)
 
     def faults(self, value: object) -> list[SchemaFault]:
-        """Return the faults of a value, the most important one first.
+        """Return up to `MAX_FAULTS` faults of a value, the most important one first.
 
-        The result is also empty if the schema is invalid or the check takes too long, because the server
-        checks the value anyway. Call this in the main thread.
+        The result is also empty if the schema is invalid, if the schema or the value is nested too deeply, or
+        if this check or an earlier one took too long. Call this in the main thread.
         """
         if self._too_slow or exceeds_depth(value) or exceeds_depth(self._schema):
             return []

@@ -18,7 +18,8 @@ def secret_values(server: ResolvedServer) -> tuple[str, ...]:
     """Return the secret values in a definition.
 
     These are the values of variables and headers whose names suggest a secret. If the definition contains the
-    value of a secret variable of acp-tui's own environment, this value is also returned.
+    value of a secret variable of acp-tui's own environment, this value is also returned. Of a value with
+    spaces, the last word is also returned. Values shorter than `MIN_SECRET_CHARACTERS` are left out.
     """
     named = {**server.env, **server.headers}
     found = {value for name, value in named.items() if is_secret_name(name)}

@@ -83,8 +83,8 @@ def decide(
     """Allow or reject a request, or return "ask" if the user has to decide.
 
     Of the saved `rules`, those that reject apply under every policy; those that allow apply only under the
-    policies ask, accept-edits and yolo. `run_rules` (`--allow`, `--reject`) always apply. If `interactive` is
-    false, requests are rejected instead of returning "ask".
+    policies ask, accept-edits and yolo. `run_rules` (`--allow`, `--reject`) apply under every policy. If
+    `interactive` is false, requests are rejected instead of returning "ask".
     """
     remembered = [rule for rule in rules if policy in _REMEMBERING or rule.decision == "reject"]
     in_force = [rule for rule in (*run_rules, *remembered) if applies(rule, agent=agent, project=project)]
@@ -141,7 +141,7 @@ def _by_parts(parts: Sequence[PartVerdict], policy: Policy) -> Decision:
 def _with_obstacle(
     by_policy: Decision, parts: Sequence[PartVerdict], in_force: Sequence[Rule], subject: Subject
 ) -> Decision:
-    """Add to the policy's decision why no rule allows the request.
+    """Add to the policy's decision why no rule allows the request, if the reason is known.
 
     The reason lists the parts that are not allowed yet, or says why a rule does not apply.
     """
@@ -164,7 +164,7 @@ def _in_short(parts: Sequence[Subject]) -> str:
 def _obstacle(in_force: Sequence[Rule], subject: Subject) -> str | None:
     """Return why an allow rule does not match although the command begins with the words of the rule.
 
-    Return None if there is no such rule.
+    Only set variables and risky arguments count as reasons. Return None if there is no such rule.
     """
     for rule in in_force:
         if why := find_obstacle(rule, subject):

@@ -1,8 +1,8 @@
 """Grants: once an action is allowed, the agent's request to carry it out needs no second permission.
 
 Some agents ask for permission for an action (to run a command, change a file or call an MCP tool), and then
-have the client carry out the action. The user is asked only once. A grant covers a request for exactly the
-allowed action, and covers such a request once.
+have the client carry out the action. The user is asked only once, if both requests are clear. A grant covers
+a request for exactly the allowed action, or for some of its files, and covers such a request once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def covers(allowed: Subject, asked: Subject) -> bool:
-    """Return True if the request `asked` is for exactly the action that the permission `allowed` is for."""
+    """Return True if the request `asked` is for exactly the `allowed` action, or for some of its files.
+
+    Return False if the action of a request is unclear.
+    """
     # The user may have allowed an MCP call when the agent asked, before the call reached the bridge.
     if asked.mcp_call is not None:
         return asked.always_ask is None and asked.mcp_call == allowed.mcp_call

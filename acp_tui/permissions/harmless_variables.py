@@ -1,9 +1,9 @@
-"""Environment variables that at most change the look of a command's output.
+"""Harmless environment variables, such as those that change only the look of a command's output.
 
 The variables are an allow-list, because a list of dangerous variables is never complete: `CC` runs a program
 under `make`, `GIT_TRACE` writes a file, `XDG_CONFIG_HOME` makes git read another configuration. Every other
-variable is significant: it is shown, and allow rules for particular commands do not match a command that
-sets it.
+variable is significant unless it has its usual value: it is shown, and allow rules for particular commands do
+not match a command that sets it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_PROGRAM = frozenset({"", "cat", "true", ":"})
 
 
 def is_harmless(name: str, value: str) -> bool:
-    """Return True if a command does the same with and without this variable."""
+    """Return True if the allow-list contains the variable with this value."""
     if _PROGRAMS.fullmatch(name):
         return value in _NO_PROGRAM
     if name == "TZ":

@@ -46,7 +46,7 @@ class Matches:
 
 
 class MatchCounts:
-    """Counts the matches of each rule, by the rule's id."""
+    """Counts the matches of each rule that has an id, by this id."""
 
     def __init__(self, path: Path, kept_ids: Callable[[], Collection[str]]) -> None:
         """Use a file, which need not exist yet.
@@ -64,7 +64,7 @@ class MatchCounts:
         self._timer: threading.Timer | None = None
 
     def add(self, rules: Iterable[Rule], at: float) -> None:
-        """Count one more match for each of the rules. A thread writes the counts to the file later."""
+        """Count one more match for each rule that has an id. A thread writes the counts to the file later."""
         with self._lock:
             for rule in rules:
                 if rule.id:
@@ -75,7 +75,7 @@ class MatchCounts:
                 self._timer.start()
 
     def read(self) -> dict[str, Matches]:
-        """Return all matches: those in the file, and those of this process that are not written yet."""
+        """Return the matches in the file, if readable, and those that this process has not written yet."""
         with self._file_lock:
             saved: dict[str, Matches] = {}
             with suppress(OSError):

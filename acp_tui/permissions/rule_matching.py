@@ -2,8 +2,9 @@
 
 Matching is not symmetric:
 
-* An **allow** rule is read narrowly. The rule matches only if it is clear what the request does, and must
-  match every file of the request.
+* An **allow** rule is read narrowly. The rule must match every file of the request, and matches only if it is
+  clear what the request does. Only a rule for all requests of a kind that is not about files, such as all
+  commands, also matches unclear requests.
 
   - A composite command as a whole is matched only by a rule that allows every command. With other rules,
     `decision` judges each part of the command separately.
@@ -13,7 +14,7 @@ Matching is not symmetric:
     a command has risky arguments (see `risky_arguments`), both kinds match only if the rule itself contains
     these arguments.
   - A file outside the workspace is allowed only by an absolute pattern. A sensitive file is allowed only by
-    its own path.
+    its own path, or by an exact rule for a command that names the file.
   - A delete, a move or a command also edits a file if the request comes with a diff. No allow rule matches
     such a request, except a rule for an MCP tool: every other rule is for one kind of request only.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
@@ -145,7 +146,7 @@ def _needs_files(subject: Subject) -> bool:
 
 
 def _all_ordinary(subject: Subject) -> bool:
-    """Return True if all files are inside the workspace and none is sensitive."""
+    """Return True if nothing is outside the workspace and no file in `targets` is sensitive."""
     return not subject.outside and not subject.sensitive
 
 
@@ -173,7 +174,8 @@ def _begins_with(rule: Rule, command: Sequence[str]) -> bool:
 def find_obstacle(rule: Rule, subject: Subject) -> str | None:
     """Return why an allow rule does not match although the command begins with the rule's words.
 
-    Return None if there is no such reason, for a reject rule, and for a command that begins with other words.
+    Only set variables and risky arguments count as reasons. Return None if there is no such reason, for a
+    reject rule, and for a command that begins with other words.
     """
     words = subject.command_words
     if rule.decision != "allow" or rule.kind != subject.kind or not rule.command or words is None:
@@ -182,7 +184,10 @@ def find_obstacle(rule: Rule, subject: Subject) -> str | None:
 
 
 def _obstacles(rule: Rule, subject: Subject) -> Iterator[str]:
-    """Yield the reasons why the rule does not match a command that begins with the rule's words."""
+    """Yield the reasons why variables and arguments keep the rule from matching a command.
+
+    The command begins with the rule's words.
+    """
     yield from (f"it sets {name}" for name, _ in subject.variables)
     named = len(rule.command or ())
     for position, why in subject.argument_risks:

@@ -1,8 +1,8 @@
 """Migrates rules of earlier versions. Such a rule identifies its agent by a program instead of a command.
 
-`python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If all recorded
-sessions of such an agent have the same command, the rule now applies to that command. Otherwise an allow
-rule is reported and no longer used, and a reject rule still applies to every command with that program.
+`python3 launch.py claude-code` and `python3 launch.py kimi-code` were both "launch.py". If the recorded
+sessions show clearly which command started such an agent, the rule now applies to that command. Otherwise an
+allow rule is reported and no longer used, and a reject rule still applies to every command with that program.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 
 def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule identifies its agent by the name of a program, like rules of earlier versions.
+    """Return True if the rule may identify its agent by a program's name, like rules of earlier versions.
 
-    Today, rules contain the id of an agent in the catalogue (`known`) or a whole command.
+    Today, rules contain the id of an agent in the catalogue or of a whole command. `known` holds the ids in
+    the catalogue. The result is also True for an agent that has been removed from the catalogue.
     """
     return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
 

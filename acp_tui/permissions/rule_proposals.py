@@ -41,7 +41,8 @@ def rule_ladders(
     """Return one ladder of rules; for a composite command, one ladder for each part that needs an answer.
 
     To allow the same request next time, one rule from each ladder is needed; to reject the request, one rule
-    is enough. The list is empty if no rules could answer the request.
+    is enough, and parts that no rule could answer are left out. The list is empty if no rules could answer
+    the request.
     """
     if answer == "allow" and decision.answer == "ask" and decision.by == "rule":
         return []  # a reject rule may match, and no other rule changes that
@@ -121,8 +122,11 @@ def _narrowest(subject: Subject, rule: Rule, project: str | None) -> Rule | None
 def _rule_for_files(subject: Subject, rule: Rule, project: str | None) -> Rule | None:
     """Return `rule` limited to the only file of the request, or to the folder of all files of the request.
 
-    Return None if that folder is not in the project.
+    If that folder is the project itself, return `rule` unchanged. Return None if the folder is not in the
+    project.
     """
+    if any(target.real == "/" for target in subject.targets):  # as a pattern, `/` matches all files
+        return None
     if len(subject.targets) == 1:
         return rule.evolve(path=_pattern(subject.targets[0], project))
     folder = posixpath.commonpath([posixpath.dirname(path) for path in subject.paths])

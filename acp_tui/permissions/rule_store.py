@@ -73,7 +73,7 @@ class RuleStore:
         return list(self._rules)
 
     def is_unused(self, rule: Rule) -> bool:
-        """Return True if an allow rule never applies because its agent is ambiguous: see `rule_migration`."""
+        """Return True if an allow rule never applies because its agent is unclear: see `rule_migration`."""
         return rule.decision == "allow" and names_agent_by_program(
             rule, self.catalogue() if self.catalogue else []
         )
@@ -147,7 +147,7 @@ class RuleStore:
         return new
 
     def undo(self) -> Rule:
-        """Undo the last `revoke` or `edit` that is not undone yet, and return the restored rule.
+        """Undo the last `revoke` or `edit` that can be undone, and return the restored rule.
 
         Raises `UserError` if there is none.
         """
@@ -258,7 +258,7 @@ class RuleStore:
     def _changing(self) -> Iterator[tuple[list[Any], list[Any]]]:
         """Hold the lock, and yield the saved rules and the changes that can be undone, for modification.
 
-        Both lists are written to the file if the block ends without an error.
+        Both lists are written to the file if the block changes one of them and ends without an error.
         """
         with self._lock():
             entries = self._read_or_set_aside()

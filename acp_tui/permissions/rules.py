@@ -57,7 +57,7 @@ class Rule:
         return replace(self, **changes)
 
     def same_as(self, other: Rule) -> bool:
-        """Return True if both rules are equal except for their id, time and origin."""
+        """Return True if both rules are equal apart from id, time, origin, `agent_line` and `unknown`."""
         blank = {"id": "", "created": 0.0, "origin": ""}
         return self.evolve(**blank) == other.evolve(**blank)
 

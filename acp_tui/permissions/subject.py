@@ -1,4 +1,7 @@
-"""The subject of a request: what will happen if the request is allowed. Created by `subject_reader`."""
+"""The subject of a request: what will happen if the request is allowed.
+
+Created by `subject_reader`, and by acp-tui's own MCP server for its tools.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +81,7 @@ class PathContext:
     def folder(self, path: str, base: str | None = None) -> Target:
         """Like `target`, but for the folder that a command runs in.
 
-        The result also has the device and inode of the folder.
+        The result also has the device and inode of the folder if the folder exists.
         """
         target = self.target(path, base)
         return replace(target, identity=self.identify(target.real))
@@ -146,7 +149,7 @@ class Subject:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of the files that the request is about, with all symlinks resolved."""
+        """The paths of the files that the request is about, with all symlinks resolved if possible."""
         return [target.real for target in self.targets]
 
     @property
@@ -160,12 +163,12 @@ class Subject:
 
     @property
     def sensitive(self) -> list[tuple[str, str]]:
-        """The sensitive files, each with the reason why it is sensitive."""
+        """The sensitive paths in `targets`, each with the reason why it is sensitive."""
         return [(target.path, target.sensitive) for target in self.targets if target.sensitive]
 
     @property
     def concerns(self) -> list[str]:
-        """The reasons to ask the user under every policy: clauses such as "it is too long to be checked"."""
+        """The reasons why no policy may allow the request: clauses such as "it is too long to be checked"."""
         found = [self.dangerous] if self.dangerous else []
         found += [f"{path} is outside the workspace" for path in self.outside]
         found += [f"{path} {why}" for path, why in self.sensitive]

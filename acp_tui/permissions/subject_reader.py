@@ -1,8 +1,9 @@
 """Reads the subject of a request from what the agent sent.
 
 An agent says the same thing in several places: the raw input, JSON in the text, diffs, locations. Where the
-places disagree or say nothing, the subject is *uncertain*: the user is asked, and rules that allow particular
-commands or files do not match. A title is never used as a source; it can only add doubt.
+places disagree, or lack a command or file that is needed, the subject is *uncertain*: rules that allow
+particular commands or files do not match, and of the policies only `yolo` can allow the request. A title is
+never used as a source of commands or files.
 """
 
 from __future__ import annotations
@@ -124,13 +125,13 @@ def subject_of_command(
     """Return the subject of a request to run a command, such as `terminal/create`.
 
     Args:
-        command: A line for the shell, or a program if there are `args`.
+        command: A line for the shell, or a program.
         args: The program's arguments.
         cwd: Where the command runs: a path, or the `Target` of a folder that is open already.
         env: Environment variables that are set for the command.
         context: The folders of the conversation.
         served: Whether acp-tui would run the command; otherwise the agent runs it.
-        is_line: Whether `command` is a line for the shell; None if unknown.
+        is_line: Whether `command` is a line for the shell; None: only if there are no `args`.
         follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
     """
     program = bool(args) if is_line is None else not is_line

@@ -1,6 +1,6 @@
 """Reads, from each source in a tool call, what the call is about, so that the sources can be compared.
 
-The sources are the raw input, texts that are JSON, diffs and locations.
+The sources are the raw input, texts that are JSON, diffs, locations, the tool's name and `_meta`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class FoundCommands:
 
 @dataclass(frozen=True, slots=True)
 class FoundTool:
-    """The MCP server and tool of a call. Both are None if the call uses no MCP tool, or if `doubt` is set."""
+    """The MCP server and tool of a call. Both are None if no tool is named, or if `doubt` is set."""
 
     server: str | None = None
     name: str | None = None
@@ -168,8 +168,8 @@ _UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's nam
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
     """Convert `named` to a `FoundTool`. If the tool is unclear, only the `doubt` of the result is set.
 
-    The tool is unclear if `named` is ambiguous, or if one of `names` is the name of another tool. The caller
-    ensures that none of `names` begins with `mcp__`.
+    The tool is unclear if `named` is ambiguous, or if one of `names` does not end with the name of the tool.
+    The caller ensures that none of `names` begins with `mcp__`.
     """
     if named is None:
         return FoundTool()
@@ -179,7 +179,7 @@ def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
 
 
 def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
-    """Return the key of an MCP call; None if the server, tool or arguments of the call are unclear.
+    """Return the key of an MCP call; None if its server, tool or arguments are unclear or unknown.
 
     `tool` is the result of `mcp_tool_of`.
     """
@@ -223,7 +223,7 @@ def texts_of(call: ToolCall) -> list[str]:
 
 
 def _inputs(call: ToolCall) -> Iterator[Mapping[str, Any]]:
-    """Yield the arguments of the call from its raw input, and from each of its texts that is JSON."""
+    """Yield the arguments of the call: its raw input, and each of its texts that is a JSON object."""
     yield from _raw_inputs(call)
     for part in call.content:
         if isinstance(part, Content) and part.kind == "text" and (source := _object(part.text)):

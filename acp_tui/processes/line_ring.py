@@ -40,7 +40,7 @@ class LineRing:
         return _displayable((*self._lines, self._incomplete))[-count:]
 
     def since(self, count: int) -> list[str]:
-        """Return the non-empty lines after the first `count` lines of the stream, safe to display."""
+        """Return the buffered non-empty lines after the stream's first `count` lines, safe to display."""
         new = min(len(self._lines), max(0, self.count - count))
         return _displayable((*islice(self._lines, len(self._lines) - new, None), self._incomplete))
 

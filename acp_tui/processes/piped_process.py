@@ -255,7 +255,7 @@ class PipedProcess:
         rest.cancel()
 
     async def _wait_for_watcher(self) -> None:
-        """Wait until the watcher has exited.
+        """Wait until the watcher has exited, for at most `WATCHER_SECONDS`.
 
         A cancelled `end` calls this method before it raises, because the event loop can close right after.
         """

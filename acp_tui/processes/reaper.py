@@ -45,7 +45,7 @@ class Reaper:
         return {OWNER_VARIABLE: self._token}
 
     def register(self, pgid: int) -> None:
-        """Have the watcher end this process group, and the session with the same id, when acp-tui ends."""
+        """Have the watcher end this group and, on Linux, the session with that id when acp-tui ends."""
         self._send(f"watch {pgid}")
 
     def unregister(self, pgid: int) -> None:
@@ -55,9 +55,10 @@ class Reaper:
                 self._send(f"forget {pgid}")
 
     def close(self) -> None:
-        """End all registered groups, and all processes that `environment` marks.
+        """End all registered groups and, on Linux, all processes that `environment` marks.
 
-        Return when they are gone.
+        If no group has ever been registered, there is no watcher, and nothing is ended. Return when the
+        watcher has ended.
         """
         with self._lock:
             self._closed = True

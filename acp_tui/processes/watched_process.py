@@ -51,7 +51,7 @@ class WatchedProcess:
         """Start a program and return once it runs.
 
         `terminal` is the file descriptor for the program's stdin, stdout and stderr; `cwd` can be a path
-        below /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in the environment.
+        below /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in an argument or in the environment.
         """
         environment = _environment_block(env)
         ours, theirs = socket.socketpair()
@@ -86,7 +86,7 @@ class WatchedProcess:
         return self.returncode
 
     def call_when_all_ended(self, callback: Callable[[], None]) -> None:
-        """Call `callback` once the program and all its descendants have ended."""
+        """Call `callback` once the program and all descendants that the watcher follows have ended."""
         self._reports_task.add_done_callback(lambda _: callback())
 
     async def close(self) -> None:

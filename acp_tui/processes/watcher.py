@@ -5,8 +5,8 @@ Run as a script, with the standard library only:
 CONTROL is an inherited socket. Only acp-tui holds the other end, so CONTROL closes when acp-tui ends for
 whatever reason. The watcher then ends everything it watches. If a program is given, the watcher starts the
 program as a child. On Linux the watcher is a subreaper: even daemons that left their process group and
-session become children of the watcher again. Other systems have no subreapers, so only the program's process
-group is ended there.
+session become children of the watcher again. On other systems, only the program's process group and the
+groups named in `watch` lines are ended.
 
 With `--terminal` the watcher first reads the program's environment from CONTROL: a NUL after each entry, and
 another NUL at the end. The watcher itself does not run in that environment: an agent's `LD_LIBRARY_PATH`

@@ -55,7 +55,7 @@ def is_draft(version: Any) -> bool:
 
 
 def wants_draft(error: RpcError) -> bool:
-    """Return True if this error means that the agent supports only the draft."""
+    """Return True if this error can mean that the agent supports only the draft."""
     return "unsupported protocol version" in error.message.lower()
 
 

@@ -63,7 +63,8 @@ def permission_events(
     """Return the events for a permission request: first its tool call, then the request.
 
     The tool call belongs to the session that asks: `other_session`, or the conversation's own session if
-    `other_session` is empty. A tool call without an id gets the id `made_up`. `answerable` is False if the
+    `other_session` is empty. A tool call of the own session that names a parent call belongs to the subagent
+    of the parent call. A tool call without an id gets the id `made_up`. `answerable` is False if the
     request has no id.
     """
     source = values.obj(values.first(params, "toolCall", "tool_call"))

@@ -67,7 +67,7 @@ def _read_state(event: ev.SubagentChanged, value: Any) -> None:
 
 
 def _clearable(source: dict[str, Any], name: str) -> str | None:
-    """Return the text of a field, safe to display: empty if the field is null, None if it is missing."""
+    """Return the text of a field, safe to display: empty if it has no text, None if it is missing."""
     return (values.line(source, name) or "") if name in source else None
 
 

@@ -48,7 +48,7 @@ def block_authors(
 
 
 class _Marks:
-    """Who wrote each line, and, for each pair of neighbouring lines, who removed lines between them."""
+    """Who wrote each line or the lines it replaced, and who removed lines before, between or after lines."""
 
     def __init__(self, count: int) -> None:
         self._lines = [0] * count

@@ -38,7 +38,7 @@ class FileVersion:
 
     @property
     def is_text(self) -> bool:
-        """True for a text file, and also if the file did not exist."""
+        """True for a text file whose content is known, and also if the file did not exist."""
         if not self.exists:
             return True
         return self.data is not None and stat.S_ISREG(self.mode) and is_text(self.data)
@@ -73,7 +73,7 @@ WHOLE, MODE = Part("whole"), Part("mode")
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """A file that differs from its accepted version, which at first is the version in the baseline."""
+    """A file and its accepted version, which at first is the version in the baseline."""
 
     path: Path
     old: FileVersion
@@ -135,7 +135,7 @@ class ChangedFile:
         return self.authors
 
     def find(self, other: ChangedFile, part: Part) -> Part | None:
-        """Return the part that equals a part of another version of this change; None if there is none.
+        """Return the part that corresponds to a part of another version of this change, or None.
 
         The hunks of the two versions may have different numbers.
         """

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True, slots=True)
 class FormAnswer:
-    """The user's answer to a form. The actions are those of `elicitation/create` in MCP and ACP.
+    """The answer to a form or a web page. The actions are those of `elicitation/create` in MCP and ACP.
 
-    Only `accept` has content. `decline` is an explicit no. `cancel` means that the form was closed.
+    Only `accept` can have content. `decline` is an explicit no. `cancel` means that no answer was given.
     """
 
     action: Literal["accept", "decline", "cancel"]

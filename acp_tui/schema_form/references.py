@@ -31,7 +31,7 @@ def resolved(schema: object, root: Schema) -> Schema | None:
 
 
 def _target(reference: object, root: Schema) -> object:
-    """Return the target of a JSON pointer; None if the target does not exist."""
+    """Return the target of a JSON pointer; None if the target does not exist or is inside an array."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
     target: object = root

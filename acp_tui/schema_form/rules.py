@@ -26,7 +26,7 @@ _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def text_problem(text: str, limits: Limits, search: PatternSearch) -> str:
-    """Return why a text breaks the limits; "" if it does not."""
+    """Return why a text breaks the limits; "" if no problem is found."""
     length = len(text)
     if length < limits.min_length:
         return f"At least {_count(limits.min_length, 'character')}, now {length:,}."
@@ -76,7 +76,7 @@ def _is_multiple(number: float, unit: float) -> bool:
         return number % unit == 0
     try:
         quotient = number / unit
-        return abs(quotient - round(quotient)) < 1e-9 * max(1.0, abs(quotient))
+        return abs(quotient - round(quotient)) < min(0.01, 1e-9 * max(1.0, abs(quotient)))
     except OverflowError:
         return True  # too large to tell
 

@@ -111,9 +111,10 @@ def _field(name: str, schema: object, root: Schema, *, required: bool) -> Field:
 
 
 def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
-    """Return the schema for values other than null, and whether null is also allowed.
+    """Remove the type null from a schema. Return the resulting schema, and whether null was removed.
 
-    The returned schema is None if `schema` has a reference that cannot be followed.
+    Null is removed from `type`, and from `anyOf` or `oneOf` if there is only one alternative besides null.
+    This alternative is merged into the schema. The result is None if the alternative cannot be resolved.
     """
     types = schema.get("type")
     if isinstance(types, list):

@@ -20,6 +20,7 @@ MAX_PROPERTIES = 100
 def starting_object(schema: object, values: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object with the given values, the defaults, and null for other required properties.
 
+    Only the first `MAX_PROPERTIES` properties of the schema are considered. Very long defaults are ignored.
     Most schemas do not allow null, so the user has to replace each null.
     """
     top = (resolved(schema, schema) if isinstance(schema, dict) else None) or {}

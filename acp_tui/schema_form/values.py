@@ -125,7 +125,7 @@ def read_json(text: str) -> Any:
     """Return the JSON value of a text.
 
     Raises:
-        EntryError: if the text is not JSON, or is nested too deeply for recursive code.
+        EntryError: if the text is not JSON, is nested too deeply, or contains a number that is too long.
     """
     try:
         value = json.loads(text, parse_constant=_reject_constant)
@@ -228,7 +228,7 @@ def _index(field: Field, value: Any, problem: NotEnterable) -> int:
 
 
 def _scalar_text(kind: FieldKind, value: Any, problem: NotEnterable) -> str:
-    """Return a text or number as text. Raise `problem` if the value is not of this kind."""
+    """Return a text or number as text. Raise `problem` if the value is not of this kind or too large."""
     if kind == "text":
         if isinstance(value, str):
             return value

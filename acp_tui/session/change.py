@@ -15,8 +15,8 @@ ChangeKind = Literal["added", "updated", "fact", "reset", "subagent"]
 class Change:
     """A change to the session.
 
-    The kind "reset" means that all entries were replaced; "subagent" means that `inner` is a change to the
-    session of a subagent.
+    The kind "reset" means that all entries must be drawn again; "subagent" means that `inner` is a change to
+    the session of a subagent.
     """
 
     kind: ChangeKind

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
-    """Return the number of the diff's first line in the file; 0 if the number is unknown."""
+    """Return the number of the diff's first line in the file; 0 if unknown. The result for a patch is 1."""
     if diff.patch is not None or diff.old is None or diff.new is None:
         return 1
     if diff.line is not None:

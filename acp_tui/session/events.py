@@ -2,8 +2,9 @@
 
 `protocol` makes events from frames, which are the messages between acp-tui and the agent, and from client
 records, which acp-tui writes about its own actions. The docstrings of events from client records start with
-"From acp-tui:". The time of an event is in the record from which the event is made. The names of classes and
-fields are part of the log format and of the output of `exec`.
+"From acp-tui:", except those of terminal events, which also come from frames. The time of an event is in the
+record from which the event is made. The names of classes and fields are part of the log format and of the
+output of `exec`.
 
 Texts are safe to display, except in fields marked as raw. The texts of chunks and of terminal output are raw;
 they become safe when they are appended to the state.
@@ -104,7 +105,8 @@ class SessionOpening(Event):
 class SessionOpened(Event):
     """The request to open a session was answered.
 
-    Values that the answer does not contain are None; the session keeps its previous ones.
+    Values that the answer does not contain are None. The session keeps its modes, config options or models if
+    the answer contains none.
     """
 
     session_id: str | None = None
@@ -339,7 +341,7 @@ class AgentNotice(Event):
 class CompactionChanged(Event):
     """A `compaction_update`.
 
-    Fields that are None are unchanged. A null in the protocol becomes an empty string or list.
+    Fields that are None are unchanged. A null summary becomes an empty list, a null error an empty string.
     """
 
     compaction_id: str
@@ -401,7 +403,7 @@ class Elsewhere(Event):
 class SubagentChanged(Event):
     """A `subagent_update` or `state_update`. Both are unstable parts of the protocol.
 
-    Fields that are None are unchanged. A null in the protocol becomes an empty string.
+    Fields that are None are unchanged. A null title, description, cwd or state becomes an empty string.
     """
 
     session_id: str  # of the subagent; empty in a `state_update`, which the subagent itself sends

@@ -39,7 +39,7 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
 
     Args:
         names: Names of the tool, from call fields that contain only a name.
-        title: The title of the call: a name of the tool, or a sentence.
+        title: The title of the call, which can be a name of the tool.
         kind: The kind of the call.
         servers: The names of the MCP servers that the agent was given.
     """

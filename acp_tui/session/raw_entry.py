@@ -22,9 +22,9 @@ def failure_note(entry: object, error: BaseException) -> str:
 
 
 def raw_text(entry: object) -> str:
-    """Return an entry as text that is safe to display: `name: value` for each field that is not empty.
+    """Return an entry as text that is safe to display: `name: value` for each field.
 
-    Long texts are truncated.
+    Fields that are empty, None or False are left out. Long texts are truncated.
     """
     try:
         text = "\n".join(_fields(entry, MAX_DEPTH))

@@ -176,7 +176,7 @@ ToolContent = Content | Diff | TerminalRef
 
 @dataclass(kw_only=True, slots=True)
 class ToolCall(Entry):
-    """One tool call with all its updates applied."""
+    """A tool call with all its updates applied, or a file access without a tool call (see `served`)."""
 
     call_id: str
     title: str = ""
@@ -273,7 +273,7 @@ class Permission(Entry):
 
 @dataclass(kw_only=True, slots=True)
 class Elicitation(Entry):
-    """A question of the agent to the user. The answer is never stored."""
+    """A question of the agent to the user. Of the answer, only the outcome is stored."""
 
     request_id: RequestId
     mode: str  # form | url | any word of the agent
@@ -559,7 +559,7 @@ class Cost:
 
 @dataclass(slots=True)
 class Usage:
-    """The used part of the context window, the cost so far, and the tokens of the last turn."""
+    """The used part of the context window, the cost so far, and the tokens of the last turn with any."""
 
     used: int | None = None  # tokens in the context window
     size: int | None = None  # tokens that fit into it
@@ -782,7 +782,7 @@ class Session:
 
     @property
     def prompts_since_forgotten(self) -> list[UserMessage]:
-        """The prompts that the agent should still know: those after the first `forgotten` entries."""
+        """The prompts after the first `forgotten` entries, even if a refusal withdrew them."""
         return [prompt for prompt in self.prompts if prompt.id >= self.forgotten]
 
     @property

@@ -2,6 +2,6 @@
 
 SQLite comes with Python, so searching needs no further library and no service. A separate process of low
 priority keeps the index up to date (`__main__`). The sessions screen and `acp-tui sessions search` only read
-the index (`search`). The index is a cache: it can be deleted at any time, and is then made anew. Secrets are
-not in the index, because they are redacted in the logs.
+the index (`search`). The index is a cache: it can be deleted at any time, and is then made anew. Secrets that
+are redacted in the logs are not in the index.
 """

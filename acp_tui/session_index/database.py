@@ -59,7 +59,8 @@ def open_for_writing(cache: Path) -> sqlite3.Connection:
     Raises:
         SearchUnavailableError: SQLite has no FTS5.
         IndexDamagedError: The file is damaged.
-        UserError: The index cannot be used for another reason, such as a full disk.
+        UserError: SQLite cannot use the index for another reason, such as a full disk.
+        OSError: The cache directory or the file cannot be created.
     """
     private_directory(cache)
     path = index_file(cache)

@@ -52,7 +52,8 @@ def update_index(cache: Path, data_dir: Path, on_progress: Callable[[int, int], 
 
     Raises:
         SearchUnavailableError: SQLite has no FTS5.
-        UserError: The index cannot be written.
+        UserError: SQLite cannot read or write the index.
+        OSError: A file of the index cannot be created or deleted.
     """
     for path in older_files(cache):
         path.unlink(missing_ok=True)

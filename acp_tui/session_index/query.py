@@ -58,7 +58,10 @@ class Query:
         return score + (len(self.words) if self.phrase in compared else 0.0)
 
     def hit(self, text: str) -> Hit:
-        """Return the first line with the whole phrase, or else the line with the most words of the query."""
+        """Return the first line with the whole phrase, or else the line with the most words of the query.
+
+        Of each word, only the first `MAX_MATCHES` matches are considered.
+        """
         compared = plain(text)
         if len(compared) != len(text):  # positions in `compared` do not fit `text`
             text = compared

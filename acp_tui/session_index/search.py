@@ -61,7 +61,7 @@ class SessionSearch:
         self._inode = 0
 
     def search(self, text: str, only: Collection[str] | None = None) -> list[SessionHit]:
-        """Return the entries that match `text`, the best match first.
+        """Return up to `MAX_HITS` entries that match `text`, the best match first.
 
         Newer entries, entries with more matches, and entries with the whole phrase rank higher. `only` holds
         the ids of the sessions to search; if `only` is None, all sessions are searched. Returns an empty list

@@ -29,7 +29,7 @@ async def update_in_background(on_progress: Callable[[Progress], None], *, rebui
     """Update the index in a process of low priority, and wait until the process ends.
 
     If the wait is cancelled, the process is ended. `on_progress` is called about once per second, and at the
-    end. Raises `UserError` if the update fails.
+    end; twice per second while another process updates the index. Raises `UserError` if the update fails.
     """
     command = [sys.executable, "-m", "acp_tui.session_index", *(["--rebuild"] if rebuild else [])]
     try:
@@ -48,7 +48,7 @@ async def update_in_background(on_progress: Callable[[Progress], None], *, rebui
 
 
 class IndexUpdater:
-    """Starts updates of the index, one at a time, until `close` is called."""
+    """Starts updates of the index, one at a time."""
 
     def __init__(self, on_progress: Callable[[Progress], None], on_failed: Callable[[str], None]) -> None:
         """`on_failed` is called with a sentence that says why the index cannot be updated."""

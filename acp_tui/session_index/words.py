@@ -22,7 +22,8 @@ def plain(text: str) -> str:
 def words_of(plain_text: str) -> list[str]:
     """Split a text made by `plain` into words: runs of letters and digits.
 
-    Each Chinese, Japanese or Korean character is a separate word, because such texts often have no spaces.
+    Each common Chinese, Japanese or Korean character is a separate word, because such texts often have no
+    spaces.
     """
     if not plain_text.isascii():
         plain_text = _CJK.sub(r" \1 ", plain_text)
@@ -30,5 +31,5 @@ def words_of(plain_text: str) -> list[str]:
 
 
 def is_cjk(word: str) -> bool:
-    """Return True if a word is a single Chinese, Japanese or Korean character."""
+    """Return True if a word is a single common Chinese, Japanese or Korean character."""
     return _CJK.fullmatch(word) is not None

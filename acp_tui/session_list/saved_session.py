@@ -56,7 +56,9 @@ class SavedSession:
 
 
 def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> list[SavedSession]:
-    """Return the recorded sessions, the most recently used first. Sessions without a prompt are left out.
+    """Return the recorded sessions, the most recently used first.
+
+    Sessions without a title and without known turns are left out.
 
     Args:
         data_dir: The data directory.

@@ -59,7 +59,7 @@ class Redactor:
         self._secret_calls: set[str] = set()  # ids of tool calls on sensitive files
 
     def redact(self, direction: Direction, frame: Any, line: str | None = None) -> Any:
-        """Return the frame without secrets: the same object if it has none.
+        """Return the frame without secrets. If the frame has none, the result is usually the same object.
 
         `line` is the frame's JSON text, which is redacted and returned if the frame is nested too deeply.
         """

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 
 class SavedComments:
-    """The unsent comments of each session as JSON values, by the session's local id."""
+    """The unsent comments of sessions as JSON values, by the session's local id.
+
+    If the file gets too large, the comments that were saved longest ago are dropped.
+    """
 
     def __init__(self, state_dir: Path) -> None:
         self._lines = JsonLinesFile(state_dir / "review_comments.jsonl", condense=_current)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 class SessionFolder:
     """The folder of a session that is being recorded. Locked until `close`, or until the process ends.
 
-    Methods never raise: write errors are reported to `on_notice`, once, and the conversation continues.
+    Methods never raise: write errors are reported to `on_notice`, and the conversation continues.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class SessionFolder:
 
     def _on_file_error(self, what: str, error: OSError) -> None:
         """Report once that a file cannot be saved. While the wire log fails, only its failure is reported."""
-        if what not in self._reported and not self._log_fails:
+        if what not in self._reported and not self._log_fails and self.on_notice is not None:
             self._reported.add(what)
             self._notify(f"{what} could not be saved: {_reason(error)}")
 
@@ -126,7 +126,7 @@ class SessionFolder:
 
 
 class NullFolder:
-    """Replaces `SessionFolder` if nothing is recorded: with `--no-log`, or if no folder can be created."""
+    """Replaces `SessionFolder` if nothing is recorded, for example because of `--no-log`."""
 
     path = None
     id = None

@@ -37,7 +37,10 @@ class StderrLog:
         self._size = os.fstat(descriptor).st_size
 
     def write(self, data: bytes | str) -> None:
-        """Log data. Only complete lines are written, so that redaction does not see half a secret."""
+        """Log data. An incomplete line or private key is held back until the rest arrives.
+
+        Otherwise, redaction would see half a secret. More than `_MAX_LINE_CHARACTERS` are not held back.
+        """
         text = self._open_line + (self._decoder.decode(data) if isinstance(data, bytes) else data)
         end = text.rfind("\n") + 1
         key = text.rfind("-----BEGIN")

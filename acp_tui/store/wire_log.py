@@ -65,11 +65,12 @@ class WireLog:
         self._size = os.fstat(descriptor).st_size if max_bytes is not None else 0
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
-        """Write one record.
+        """Write one record, unless recording has ended.
 
-        `line` is the original JSON text of the frame. The text is logged unchanged, except that secrets are
-        removed and that terminal control characters become `\\u` escapes, so that the log can be printed. A
-        frame that is a string was not valid JSON and is logged as a JSON string.
+        `line` is the original JSON text of the frame. The text is logged unless it contains secrets or line
+        breaks. In these cases the frame, without secrets, is converted to JSON again. Terminal control
+        characters become `\\u` escapes, so that the log can be printed. A frame that is a string was not
+        valid JSON and is logged as a JSON string.
         """
         if self._is_full:
             return
@@ -139,7 +140,7 @@ def _one_line(frame: Any, line: str | None) -> str:
 
 
 def ends_mid_line(descriptor: int) -> bool:
-    """Return True if the last line of the file is incomplete, because the file's writer was killed."""
+    """Return True if the last line of the file is incomplete, for example because the writer was killed."""
     try:
         size = os.fstat(descriptor).st_size
         return size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
@@ -157,8 +158,8 @@ BATCH_BYTES = 1 << 16
 def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
     """Yield the records of a wire log in order.
 
-    Lines that are not records are skipped, and `on_damaged_line` is called with their numbers. An incomplete
-    last line is not reported: it is normal after a crash.
+    Lines that are not records are skipped, and `on_damaged_line` is called with their numbers. Blank
+    lines are not reported, nor is an incomplete last line: it is normal after a crash.
     """
     with open(path, "rb") as file:
         first = 1  # the number of the first line of the batch
@@ -174,7 +175,7 @@ def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -
 
 
 def _parse_together(lines: list[bytes]) -> list[Any] | None:
-    """Return the value of each line; None if one of them is damaged."""
+    """Return the value of each line; None if the lines cannot be parsed together."""
     try:
         values: list[Any] = json.loads(b"[" + b",".join(lines) + b"]")
     except (ValueError, RecursionError):

@@ -233,8 +233,8 @@ class AcpTui(ResilientApp):
     def _leave_failed_screen(self, event: BaseScreen.Failed) -> None:
         """Close the tab of a screen that could not start, and show why as a toast.
 
-        If this tab is the only one, return to the launcher, or exit if the user did not come from the
-        launcher.
+        If this tab is the only one, return to the launcher if the user has used the launcher; otherwise, exit
+        with the error.
         """
         tab = self.tabs.of_screen(event.screen)
         if tab is None:

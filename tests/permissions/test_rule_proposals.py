@@ -32,6 +32,10 @@ def files(*paths: str) -> Subject:
     return subject_of_kind("edit", paths, context=PLACE)
 
 
+def test_no_rule_for_the_root_folder_is_offered() -> None:
+    assert not any(rule.path == "/" for ladder in ladders(files("/")) for rule in ladder.rules)
+
+
 def choices(subject: Subject) -> list[list[str]]:
     return [[describe_choice(rule) for rule in ladder.rules] for ladder in ladders(subject)]
 

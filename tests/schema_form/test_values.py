@@ -70,6 +70,7 @@ def entered(schema: Any, entry: Any, *, required: bool = False) -> Any:
         ({"type": "number", "exclusiveMaximum": 1}, "1.0", "Must be less than 1."),
         ({"type": "number", "multipleOf": 0.1}, "0.3", 0.3),
         ({"type": "number", "multipleOf": 0.1}, "0.35", "Must be a multiple of 0.1."),
+        ({"type": "number", "multipleOf": 1}, "1234567890.5", "Must be a multiple of 1."),
         ({"type": "number"}, "5", 5),
         ({"type": "number"}, "1e3", 1000.0),
         ({"type": "number"}, "1e999", "This number is too large."),

@@ -100,14 +100,14 @@ def _configured_theme(settings: Settings) -> tuple[str, list[str]]:
 
 
 def _protect_recordings(output: Path, source: Path) -> None:
-    """Raise `UserError` if the output file belongs to a recording."""
+    """Raise `UserError` for the exported recording, and for any file among the recorded sessions."""
     place = output.resolve()
     if place == source.resolve() or place.is_relative_to(sessions_directory(paths().data).resolve()):
         raise UserError(f"{output} belongs to a recorded session and is not overwritten.", exit_code=USAGE)
 
 
 def write_export(path: Path, text: str) -> None:
-    """Write the file atomically. A new file is readable by its owner only."""
+    """Write the file, atomically unless it is a pipe or a device. Only its owner can read a new file."""
     real = path.resolve()
     try:
         if real.exists() and not real.is_file():  # /dev/stdout or a pipe cannot be replaced

@@ -1,4 +1,4 @@
-"""`acp-tui [AGENT]`: opens an interactive session, or the launcher if no agent is given or set as default."""
+"""`acp-tui [AGENT]`: opens interactive sessions, the launcher or the list of sessions."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def sessions_app(
 
 
 def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, bool]:
-    """Return the agent to start by default, if any, and whether the project's settings chose that agent.
+    """Return the agent to start by default, if any, and whether only the project's settings chose it.
 
     A project may choose only an installed agent: any other would be downloaded and run. If the user
     chose never to trust the folder, the project's choice is ignored.

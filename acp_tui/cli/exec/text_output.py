@@ -70,7 +70,7 @@ class ProgressPrinter:
 
 
 class TextOutput:
-    """Prints the answer unchanged, or with control characters replaced if stdout is a terminal."""
+    """Prints the answer. Control characters are replaced if stdout is a terminal."""
 
     shows_history = False
 

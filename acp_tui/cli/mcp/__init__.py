@@ -1,1 +1,1 @@
-"""The actions of `acp-tui mcp`, one module each. The modules must not import the MCP SDK at the top level."""
+"""The actions of `acp-tui mcp`. The modules must not import the MCP SDK at the top level."""

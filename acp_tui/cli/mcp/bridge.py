@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the bridge until the agent closes stdin or acp-tui ends."""
+    """Run the bridge until the agent closes stdin, acp-tui ends, or a signal ends the bridge."""
     from acp_tui.mcp.bridge.program import run_alone, run_with_app
 
     if (args.socket is None) != (args.session is None):

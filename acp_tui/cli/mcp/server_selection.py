@@ -90,7 +90,7 @@ def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedSe
 
 
 def require_known_agent(agent: str, here: ServersHere) -> None:
-    """Raise `UserError` if an agent is neither known nor named in the definition of a server."""
+    """Raise `UserError` if an agent is neither known nor one of the `named_agents` of a server."""
     known = catalogue.known_agents(here.settings)
     names = {*known, *(name for server in here.servers for name in named_agents(server))}
     if agent not in names:
@@ -106,7 +106,7 @@ def named_agents(server: Server) -> list[str]:
 
 
 def stored_sign_in(server: Server) -> SignInState | None:
-    """Return the stored sign-in to a server; None if there is none."""
+    """Return the stored sign-in to a server; None if there is none or the server's URL cannot be resolved."""
     if not uses_sign_in(server):
         return None
     try:

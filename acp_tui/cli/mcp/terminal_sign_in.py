@@ -26,7 +26,7 @@ class TerminalSignIn:
     """The dialogue of one sign-in.
 
     Args:
-        may_open: Whether to offer to open the address in the browser.
+        may_open: Whether to offer to open the address in the browser, if stdin is a terminal.
         always_read: Whether to read a pasted answer from stdin even if stdin is not a terminal.
     """
 

@@ -33,8 +33,8 @@ def fact_fields(server: Server) -> Iterator[Field]:
 def facts_json(server: Server) -> dict[str, Any]:
     """Return the facts about a server as JSON values: its last test, its last agent and its last use.
 
-    `tools_agreed_at` is when the user accepted the server's tools. Values are None for events that never
-    happened.
+    `tools_agreed_at` is when the user accepted the server's tools. Values are None for events that are not
+    saved.
     """
     facts = _facts(server)
     return {

@@ -18,7 +18,10 @@ class LineReader:
         self._rest = b""  # input after the last line that was returned
 
     async def read_line(self) -> str | None:
-        """Return the next line; None at the end of the input."""
+        """Return the next line; None at the end of the input.
+
+        A line longer than `MAX_INPUT_LINE_BYTES` is returned in parts.
+        """
         while b"\n" not in self._rest and len(self._rest) < MAX_INPUT_LINE_BYTES:
             await _readable(sys.stdin.fileno())
             block = os.read(sys.stdin.fileno(), MAX_INPUT_LINE_BYTES)

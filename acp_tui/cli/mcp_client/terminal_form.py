@@ -1,6 +1,7 @@
-"""Lets the user answer a server's questions field by field on the terminal.
+"""Lets the user answer a server's questions on the terminal.
 
-Without a terminal, declines to answer.
+The user answers field by field, or with JSON if the schema cannot be shown as fields. Without a terminal,
+the questions are declined.
 
 All output goes to stderr, so that stdout contains only the result.
 """

@@ -29,7 +29,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Remove the sessions beyond the limits if the user confirms, and return the exit code."""
+    """Remove the sessions beyond the limits, and return the exit code.
+
+    Without `--yes`, the user is first asked for confirmation.
+    """
     limits = config.load(Path.cwd()).log
     keep = limits.keep_sessions if args.keep is None else args.keep
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size

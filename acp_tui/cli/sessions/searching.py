@@ -1,4 +1,4 @@
-"""`acp-tui sessions search`: prints the matching lines of all sessions."""
+"""`acp-tui sessions search`: searches all sessions, and prints the best matching lines."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class SignInDialogue:
         self._print_agent(self._decoder.decode(block), is_stderr=True)
 
     def agent_text(self, text: str) -> None:
-        """Print text from the agent. The text continues the agent's last line if that line is unfinished."""
+        """Print text from the agent. Continue an unfinished line of earlier text, but not one of stderr."""
         self._print_agent(text, is_stderr=False)
 
     def _print_agent(self, text: str, *, is_stderr: bool) -> None:

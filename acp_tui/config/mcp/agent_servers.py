@@ -109,7 +109,7 @@ def bridge_reason(
 def check_sendable(server: Server, agent: str) -> None:
     """Raise `CannotSendError` if the agent does not get the server.
 
-    Does not check which transports the agent supports.
+    Does not check which transports the agent supports, or whether another definition replaces the server.
     """
     _require_sendable(server, agent, server, {"stdio": True, "http": True, "sse": True})
     resolve_server(server)
@@ -133,7 +133,8 @@ def _require_sendable(server: Server, agent: str, last: Server, supported: dict[
 def reason_off(server: Server, agent: str) -> str | None:
     """Return why a server is off for an agent, as a clause; None if it is on.
 
-    `acp-tui mcp enable` and `disable` take precedence over the definition.
+    `acp-tui mcp enable` and `disable` take precedence over `enabled` in the definition, and, for a named
+    agent, also over `agents`.
     """
     state = server.state
     if agent in state.disabled_for:
@@ -150,7 +151,7 @@ def reason_off(server: Server, agent: str) -> str | None:
 
 
 def switched_state(server: Server, *, enabled: bool, agent: str | None = None) -> ServerState:
-    """Return the state that turns a server on or off, for one agent or for all agents.
+    """Return the state that turns a server on or off: for one agent, or for all agents not set one by one.
 
     Values that would only repeat the definition are left out of the state.
     """

@@ -1,4 +1,4 @@
-"""Reads JSON with comments and trailing commas, and finds the line of each key."""
+"""Reads JSON with comments and trailing commas, and finds the lines of keys."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _GEMINI_VARIABLE = re.compile(r"\$(\w+)")
 
 @dataclass(frozen=True, slots=True)
 class ProjectServers:
-    """The MCP servers of a project, and why other servers of the project could not be read."""
+    """The MCP servers of a project, and why other servers of the project are missing."""
 
     servers: list[Server] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)  # sentences
@@ -96,7 +96,10 @@ def _shorten(text: str) -> str:
 
 
 def with_braces(server: Server) -> Server:
-    """Return the server with each `$VAR` replaced by `${VAR}`. Gemini's settings accept both notations."""
+    """Return the server with `$VAR` replaced by `${VAR}` in command, arguments, variables, URL and headers.
+
+    Gemini's settings accept both notations.
+    """
 
     def braces(text: str) -> str:
         return _GEMINI_VARIABLE.sub(r"${\1}", text)

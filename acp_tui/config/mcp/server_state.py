@@ -16,7 +16,7 @@ _KEYS = ("enabled", "enabled_for", "disabled_for")
 
 @dataclass(frozen=True, slots=True)
 class ServerState:
-    """What `acp-tui mcp enable` and `disable` have saved for all servers with the same name."""
+    """Whether the user has turned the servers with the same name on or off, as saved in `mcp.toml`."""
 
     enabled: bool | None = None  # None: as in the definition
     enabled_for: tuple[str, ...] = ()  # agents that get the servers even if they are disabled

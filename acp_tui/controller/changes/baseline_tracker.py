@@ -1,7 +1,7 @@
 """Finds the files that a conversation has changed, by comparing them with a baseline.
 
 The baseline is a copy of the project's files from the start of the conversation. Other files are added when
-the agent's tool calls name them.
+the agent names them in a tool call or in a request to write a file.
 """
 
 from __future__ import annotations
@@ -79,20 +79,21 @@ class BaselineTracker:
             self._taking = asyncio.create_task(self._take())
 
     async def ready(self) -> None:
-        """Wait until all files are copied. The user is told if that takes long."""
+        """Wait until the files are copied. The user is told once if taking the baseline takes long."""
         await self._taken()
         await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
-        """Copy these files, which are about to be changed, unless they have been copied already."""
+        """Copy these files, which may be about to change, unless they have been copied already."""
         await self._taken()
         await self._baseline.copy_before_change(paths)
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
         """Copy the files that the tool calls in `changes` are about to change.
 
-        If a call has already ended, its files are not copied, but listed as changed. With `history`, the
-        calls ran before the baseline was taken, so their files count as unchanged and are copied.
+        If a call has already ended, its files are not copied; those without a copy are listed as changed.
+        With `history`, the calls ran before the baseline was taken, so their files count as unchanged and
+        are copied.
         """
         for change in changes:
             call = change.entry
@@ -105,7 +106,7 @@ class BaselineTracker:
                     task.add_done_callback(self._naming.discard)
 
     async def changes(self) -> list[FileChange]:
-        """Return all files that differ from the baseline; an empty list while the baseline is being taken."""
+        """Return the files known to have changed; an empty list until the baseline has been taken."""
         if self._taking is None or not self._taking.done():
             return []
         await self._all_named()
@@ -113,7 +114,7 @@ class BaselineTracker:
 
     @property
     def complete(self) -> bool:
-        """True if `changes` finds all changed files; False if it finds only those that the agent names."""
+        """False if a folder could not be copied. Only files that the agent names are then found there."""
         return self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
@@ -134,7 +135,7 @@ class BaselineTracker:
             return FileVersions(problem="Not a text file.")
 
     async def text_of(self, state: FileState) -> str | None:
-        """Return the text of a file in this state; None if the file was absent, not copied, or not text."""
+        """Return the text of a file in this state; None if there was no file, no readable copy or no text."""
         try:
             content = await self._baseline.content(state)
             return content.decode() if content is not None else None

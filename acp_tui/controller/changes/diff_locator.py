@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class DiffLocator:
-    """Finds the line of each diff in the file as soon as the agent sends the diff: files can change later."""
+    """Finds the lines of diffs in the files as soon as the agent sends the diffs: files can change later."""
 
     def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
         self._files = files
@@ -28,7 +28,7 @@ class DiffLocator:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """For each diff in these changes, find the line at which the diff applies.
+        """For each diff in these changes, search the line at which the diff applies, if `_is_new` is True.
 
         With `history`, the changes are a replay and are skipped, because the files may have changed since.
         """
@@ -46,7 +46,8 @@ class DiffLocator:
         """Return True if the diff's line is unknown and has not been searched for in this phase of the call.
 
         There are two phases: before and after the end of the call. Agents repeat a diff with every update,
-        but one search per phase is enough.
+        but one search per phase is enough. Return False for a patch, and for a diff without an old or a new
+        text.
         """
         if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
             return False

@@ -63,6 +63,8 @@ class ConversationReview:
     async def refresh(self, updated: Callable[[], None], first: Path | None = None) -> None:
         """Find the changed files, and load those that are new or outdated. Raises `UserError`.
 
+        Stops loading after `MAX_SIZE_LOADED_AHEAD` bytes.
+
         Args:
             updated: Called after the files were listed, and whenever some were loaded.
             first: The file to load before the others; None for the first in the list.

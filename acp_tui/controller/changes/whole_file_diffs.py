@@ -27,7 +27,7 @@ MAX_FILE_SIZE = 1_000_000
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
     """Return each diff of a part of a file, together with the same change as a diff of the whole file.
 
-    Diffs whose position in the file is unclear are left out.
+    Left out are diffs whose position in the file is unclear, diffs without new text, and patches.
     """
     found = []
     everywhere = isinstance(call.raw_input, dict) and call.raw_input.get("replace_all") is True

@@ -1,8 +1,8 @@
 """The socket through which bridges and acp-tui's own MCP server reach a conversation.
 
-The protocol is JSON-RPC in lines of JSON. Each message contains the session's key as `session`, so that the
-processes of an earlier agent are refused. Each line below gives a method, its other parameters, its meaning,
-and its result, if the result is an object:
+The protocol is JSON-RPC in lines of JSON. Each call of a method contains the session's key as `session`, so
+that the processes of an earlier agent are refused. Each line below gives a method, its other parameters, its
+meaning, and its result, if the result is an object:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
@@ -10,7 +10,7 @@ and its result, if the result is an object:
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)
     log      {name, kind, text}                 output of the server, for its log (notification)
     tools    {}                                 the tools of acp-tui's own server
-    tool     {name, arguments}                  a call of a tool of acp-tui's own server
+    tool     {name, arguments}                  a call of a tool of acp-tui's own server {content, isError, …}
 """
 
 from __future__ import annotations
@@ -184,7 +184,10 @@ def _private_folder() -> Path:
 
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:
-    """Return False if another user has connected, although the folder's mode should prevent that."""
+    """Return False if another user has connected, although the folder's mode should prevent that.
+
+    Always returns True on systems that do not report the user, such as macOS.
+    """
     option = getattr(socket, "SO_PEERCRED", None)  # only on Linux
     connection = writer.get_extra_info("socket")
     if option is None or connection is None:

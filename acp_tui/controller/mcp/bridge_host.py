@@ -138,7 +138,7 @@ class BridgeHost:
     async def _ask(
         self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject
     ) -> Verdict | None:
-        """Return the verdict on a call; None if the turn was stopped first."""
+        """Return the verdict on a call; None if the question was cancelled, as when the turn is stopped."""
         seconds = _seconds_to_ask(server)
         question = bridge_question(
             McpTool(server.name, tool, "name", is_title=True), arguments, subject, seconds
@@ -235,7 +235,7 @@ def _unanswered(why: str) -> Verdict:
 def _refusal(verdict: Verdict | None) -> str:
     """Return the sentence that tells the agent why a call was refused.
 
-    `verdict` is None if the turn was stopped.
+    `verdict` is None if the question was cancelled.
     """
     if verdict is None:
         return TURN_STOPPED

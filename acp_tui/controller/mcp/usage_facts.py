@@ -43,7 +43,8 @@ class UsageFacts:
     def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
         """Save the facts that these events and changes contain.
 
-        `history` is true while an earlier session is replayed. Then tool calls are ignored.
+        `history` is true while an earlier session is replayed. Then the tool calls in
+        `changes` are ignored.
         """
         for event in events:
             if isinstance(event, SessionOpening):

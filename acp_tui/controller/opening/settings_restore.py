@@ -26,9 +26,9 @@ _ORDER = {MODEL: 0, MODE: 2}
 async def restore_settings(
     agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
 ) -> None:
-    """Set all settings to their values in `session.settings`, and add notices about the result.
+    """Set the offered settings to their values in `session.settings`, and add notices about the result.
 
-    Raises `AgentGone` and `SignInNeeded`. `timeout` is for each setting, in seconds.
+    Raises `AgentGone` and `SignInNeeded`. `timeout` is for each request, in seconds.
     """
     wanted = dict(session.settings)
     restored: list[str] = []

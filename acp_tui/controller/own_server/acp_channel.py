@@ -1,8 +1,8 @@
 """acp-tui's own MCP server inside the ACP connection, for agents that advertise `mcpCapabilities.acp`.
 
 Both sides use one ACP method, `mcp/message`. Each ACP request of the agent contains one MCP request. The ACP
-result contains the MCP result or the MCP error. acp-tui sends MCP notifications with the same method. An ACP
-error means that the request did not reach the MCP server.
+result contains the MCP result or the MCP error. acp-tui sends MCP notifications with the same method. The
+agent gets an ACP error if its request does not reach the MCP server.
 """
 
 from __future__ import annotations

@@ -218,7 +218,10 @@ def _optional_text(arguments: dict[str, Any], name: str, maximum: int) -> str | 
 
 
 def _host(url: str) -> str:
-    """Return the host of an http or https address. Raises `InvalidCallError` for other addresses."""
+    """Return the host of an http or https address.
+
+    Raises `InvalidCallError` for other addresses, and for addresses that could mislead the user.
+    """
     try:
         parts = urlsplit(url)
         host = parts.hostname

@@ -19,13 +19,13 @@ class UserInterface(Protocol):
         """
 
     def alert(self, message: str) -> None:
-        """Show a message, and send a notification if the terminal is not focused."""
+        """Show a message. If the terminal is not focused, also alert the user as configured."""
 
     async def ask(self, message: str, schema: dict[str, Any]) -> FormAnswer:
         """Ask the user to fill in a form made from a JSON schema."""
 
     def open_url(self, url: str) -> bool:
-        """Open a page in the browser. Return False if there is no browser."""
+        """Open a page in the browser. Return False if there is no browser, or if it could not be started."""
 
     def selection(self) -> str:
         """Return the selected text; empty if nothing is selected."""

@@ -139,7 +139,7 @@ class PermissionGate:
         return "you", await self._ask(self.question_handler, question)
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
-        """Return "policy" and a verdict that rejects the question, because there is no user to ask."""
+        """Return "policy" and a verdict that rejects or dismisses the question: there is no user to ask."""
         option = choose_option(question.options, allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
@@ -195,7 +195,7 @@ class PermissionGate:
                 yield rule.evolve(project=self._folder, path=f"{escape(self.project)}/{rule.path}")
 
     def _count(self, decision: Decision) -> list[str]:
-        """Count a match for each rule that led to the decision, and return the ids of these rules."""
+        """Return the ids of the rules that led to the decision; count a match of each if there is a store."""
         if self.rule_store is not None:
             self.rule_store.matches.add(decision.rules, self.clock())
         return [rule.id for rule in decision.rules if rule.id]
@@ -224,7 +224,9 @@ def _why(decision: Decision) -> str:
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
-    """Return the option to send to the agent. Called if acp-tui remembers the user's choice as a rule.
+    """Return the option to send to the agent.
+
+    Called if the user's choice becomes a rule of acp-tui, or is an option that acp-tui added.
 
     The agent's own "always" would be broader than that rule. So its "allow once" (or "reject once") is sent
     instead. If the agent does not offer exactly one such option, the chosen option is sent.

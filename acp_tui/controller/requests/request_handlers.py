@@ -1,7 +1,7 @@
 """Handlers for the agent's requests: permissions, files, terminals, elicitations.
 
-`RequestHandlers` has one method per protocol method. Parameters are read leniently, but a request that lacks
-a required parameter is refused.
+`RequestHandlers` has one method per protocol method, apart from `mcp/message`. Parameters are read leniently,
+but a request that lacks a required parameter is refused.
 
 `subject_reader` is imported with the first request that needs it, because it takes 2 MB of memory.
 """

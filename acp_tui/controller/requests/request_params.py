@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Params:
-    """Reads the parameters of a request. Raises `Refusal` if a parameter is missing or has the wrong type."""
+    """Reads a request's parameters. Raises `Refusal` for a wrong type or a missing required parameter."""
 
     def __init__(self, method: str, values: Any, request_id: RequestId) -> None:
         self.method = method

@@ -97,8 +97,8 @@ class RuleBook:
     def undo(self) -> Rule:
         """Undo the last change, and return the restored rule.
 
-        The changes made with this object are undone first, then earlier changes of the saved rules. Raises
-        `UserError` if there is nothing to undo.
+        The last `MAX_UNDO` changes made with this object are undone first, then earlier changes of the saved
+        rules. Raises `UserError` if there is nothing to undo.
         """
         if not self._undo:
             return self._store.undo()

@@ -1,4 +1,4 @@
-"""Adds to a question the "always" options that it lacks, and the rules that such an option can save."""
+"""Adds "always" options to a question that lacks them, and the rules that "always" can save."""
 
 from __future__ import annotations
 

@@ -57,6 +57,6 @@ def slash_command(
 
 
 def parse_number(argument: str, default: int, *, maximum: int) -> int:
-    """Return the number at the start of an argument, at most `maximum`; without a number, the default."""
+    """Return the first word as a number, at most `maximum`; the default if it does not consist of digits."""
     word = argument.split()[0] if argument.split() else ""
     return min(int(word), maximum) if word.isascii() and word.isdigit() else default

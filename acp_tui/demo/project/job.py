@@ -1,7 +1,8 @@
 """Chooses what the demo does in the session's folder.
 
-In a copy of the sample project, the demo fixes the bug and runs the tests. In any other folder, it writes
-only `acp-tui-demo.txt`, and runs a command that only prints coloured text.
+In a copy of the sample project, the demo fixes the bug and runs the tests. If the bug is already fixed, the
+demo writes `acp-tui-demo.txt` instead. In any other folder, the demo writes only `acp-tui-demo.txt`, and runs
+a command that only prints coloured text.
 """
 
 from __future__ import annotations

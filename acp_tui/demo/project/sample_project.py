@@ -37,7 +37,7 @@ def make_project() -> Path:
 
 
 def is_sample(folder: Path) -> bool:
-    """Return True if the folder is a copy of the sample project, with or without the bug."""
+    """Return True if the folder looks like a copy of the sample project, with or without the bug."""
     try:
         text = (folder / MODULE).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

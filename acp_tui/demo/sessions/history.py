@@ -53,7 +53,7 @@ class History:
         self.updates.append({"sessionUpdate": RAW, "params": params})
 
     def _merge_target(self, update: Update) -> Update | None:
-        """Return the earlier update into which `update` is merged; None if `update` is appended instead."""
+        """Return the earlier update that `update` continues; None if there is none."""
         kind = update["sessionUpdate"]
         last = self.updates[-1] if self.updates else None
         if kind.endswith("_chunk"):

@@ -83,7 +83,7 @@ class SessionStore:
             print(f"demo: cannot save the session: {error}", file=sys.stderr)
 
     def load(self, session_id: str) -> StoredSession:
-        """Read a session. Raises `RequestError` if it does not exist or is damaged."""
+        """Read a session. Raises `RequestError` if it does not exist, is damaged or is `forgotten`."""
         try:
             session = self._read(self._file(session_id))
         except (OSError, ValueError, KeyError, TypeError):
@@ -100,8 +100,9 @@ class SessionStore:
     def list_page(self, cwd: str | None, cursor: str | None) -> tuple[list[StoredSession], str | None]:
         """Return a page of the sessions that have a history, most recent first, and the next page's cursor.
 
-        If `cwd` is given, only sessions with that folder are listed. The returned cursor is the sort key of
-        the last session on the page, so new sessions do not shift the pages. It is None on the last page.
+        Sessions that are `forgotten` are left out. If `cwd` is given, only sessions with that folder are
+        listed. The returned cursor is the sort key of the last session on the page, so new sessions do not
+        shift the pages. The cursor is None on the last page.
         """
         sessions = [
             session

@@ -42,7 +42,7 @@ CONNECT_SECONDS = 30
 
 
 class McpConnectionError(Exception):
-    """Raised if a server cannot be used. The message is the reason."""
+    """Raised if a server cannot be used, or answers a call with an error. The message is the reason."""
 
 
 class McpConnection:
@@ -154,7 +154,10 @@ class McpConnections:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the message of an error; for an exception group, the message of its first member."""
+    """Return the message of an error, or the name of its type if the message is empty.
+
+    For an exception group, use the first member.
+    """
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return str(error) or type(error).__name__

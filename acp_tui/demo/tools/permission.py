@@ -30,7 +30,7 @@ def standard_options(kind: ToolKind) -> list[PermissionOption]:
 
 
 async def request_permission(turn: Turn, call: ToolCallUpdate) -> str | None:
-    """Ask for permission if the mode requires it.
+    """Ask for permission, unless the mode or a remembered answer decides.
 
     Returns None if the call is allowed, otherwise why it is not.
     """

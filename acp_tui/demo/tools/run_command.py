@@ -50,7 +50,7 @@ class CommandResult:
 async def run_command(
     turn: Turn, argv: Sequence[str], *, title: str | None = None, env: Mapping[str, str] | None = None
 ) -> CommandResult | None:
-    """Run a command, as a tool call that needs permission. Returns None if the command did not run."""
+    """Run a command, as a tool call that needs permission. Returns None if there is no result."""
     env = env or {}
     command = shlex.join(argv)
     raw_input: dict[str, Any] = {"command": command, "cwd": str(turn.cwd)}

@@ -201,7 +201,7 @@ class Bridge:
             raise RpcError(SERVER_ERROR, text) from None
 
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
-        """Return the digest of a tool; None if the server does not list the tool.
+        """Return the digest of a tool; None if the server does not list the tool in time.
 
         Asks the server for its tools if the digest is unknown or outdated. This may take as long as the call
         itself, but at most `LIST_TIMEOUT_SECONDS`.
@@ -227,8 +227,9 @@ class Bridge:
     async def _from_server(self, method: str, params: Any) -> Any:
         """Answer a request of the server: pass it on to the agent, or answer for the agent.
 
-        The bridge itself answers what the agent does not support. If the bridge can ask the user, it also
-        handles all forms: an agent would decline them, or pass them to acp-tui anyway.
+        The bridge itself answers the requests in `_CAPABILITY_FOR` that the agent does not support. If the
+        bridge can ask the user, the bridge also handles all forms: an agent would decline the forms, or pass
+        them to acp-tui anyway.
         """
         is_question = method == "elicitation/create" and isinstance(params, dict)
         if is_question and self._guard.forms and params.get("mode", "form") == "form":

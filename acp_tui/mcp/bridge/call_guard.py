@@ -31,7 +31,7 @@ class CallGuard(Protocol):
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         """Return why a call is not allowed, as a sentence; None if the call is allowed.
 
-        `digest` is the digest of the tool; None if the server does not list the tool.
+        `digest` is the digest of the tool; None if the server did not list the tool.
         """
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:

@@ -45,7 +45,7 @@ async def run_with_app(name: str, socket: Path, session_key: str) -> None:
 
 
 async def run_alone(server: ResolvedServer) -> None:
-    """Run a bridge to a server from the settings, without the app. Raises `UserError`."""
+    """Run a bridge to a server without the app. Raises `UserError`."""
     print(f"acp-tui mcp bridge {server.name}: {NO_APP}", file=sys.stderr)
     await _run(server, await open_standard_streams(), NoCallGuard(), [Path.cwd()])
 

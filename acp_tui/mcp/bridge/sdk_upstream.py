@@ -58,7 +58,7 @@ class SdkUpstream:
     ) -> SdkUpstream:
         """Connect to a server. Raises `RpcError`.
 
-        `capabilities` are the client capabilities to announce to the server.
+        The server can ask the user questions if the client capabilities `capabilities` have `elicitation`.
         """
 
         async def elicit(request: ElicitationRequest) -> FormAnswer:
@@ -148,7 +148,7 @@ class SdkUpstream:
 
         The server can return questions instead. An agent that uses revision 2026-07-28 or later gets them as
         they are. An older agent gets them as requests, and its answers are sent to the server until the
-        server returns its final result.
+        server returns its final result. Raises `RpcError` if there is none after `MAX_ROUNDS` rounds.
         """
         result = await self._send(method, params)
         agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})

@@ -8,7 +8,7 @@ from acp_tui.mcp.inspection import combined_digest, tool_digest
 
 
 class ToolDigests:
-    """The digests of the definitions that a server has listed for each tool.
+    """The digests of a server's tools, as last listed to the agent and to the bridge.
 
     A hostile server can list one definition for the agent and another one for acp-tui. A tool with several
     definitions gets a combined digest, which differs from the digest of each definition.
@@ -42,6 +42,6 @@ class ToolDigests:
         return name in self._listed or (name in self._shown and not self._is_stale)
 
     def of(self, name: str) -> str | None:
-        """Return the digest of a tool; None if the server has not listed the tool."""
+        """Return the digest of a tool; None if no digest of the tool is stored."""
         found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}
         return combined_digest(found) if found else None

@@ -16,9 +16,10 @@ class Upstream(Protocol):
     """The connection of a bridge to the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on to the server and return its result. Raises `RpcError`.
+        """Return the result of a request of the agent. Raises `RpcError`.
 
-        If the task is cancelled, the server is told to cancel the request.
+        If the task is cancelled while the server works, the server is told to cancel the request, unless
+        MCP forbids this for the method.
         """
 
     def notify(self, method: str, params: Any) -> None:

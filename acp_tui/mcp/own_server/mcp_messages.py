@@ -136,7 +136,7 @@ def server_info() -> dict[str, str]:
 
 
 def _requested_version(params: Mapping[str, Any]) -> str | None:
-    """Return the MCP revision that a request names; None for clients that begin with a handshake instead."""
+    """Return the MCP revision in `_meta` of a request, or None. Clients with a handshake put none there."""
     meta = params.get("_meta")
     version = meta.get(_VERSION_KEY) if isinstance(meta, dict) else None
     return version if isinstance(version, str) else None

@@ -34,7 +34,8 @@ def provider_for(
 async def sign_in(server: ResolvedServer, interaction: SignInInteraction) -> SignInState | None:
     """Connect to a server, and sign in if the server asks for a sign-in and no stored one works.
 
-    Returns the stored sign-in; None if the server needs none. Raises `SignInError` and `ServerFailure`.
+    Returns the stored sign-in; None if there is none, because the server did not ask for one. Raises
+    `SignInError` and `ServerFailure`.
     """
     provider = provider_for(server, interaction)
     if provider is None:

@@ -55,7 +55,9 @@ class BrowserRoundTrip:
         self._listener.close()
 
     async def answer(self, url: str, *, issuer_required: bool) -> RedirectAnswer:
-        """Show the sign-in page's address, offer to open it, and return the answer: a code and the state.
+        """Show the sign-in page's address and return the answer: a code and the state.
+
+        If there is a browser, offer to open the address.
 
         If `issuer_required` is true, a pasted code is not enough. The user must paste the whole address of
         the redirect, which also names the authorization server. Raises `SignInError`.
@@ -102,7 +104,9 @@ class BrowserRoundTrip:
         return self._answer.result() if self._answer.done() else pasted.result()
 
     async def _pasted_answer(self, url: AuthorizationUrl, issuer_required: bool) -> RedirectAnswer:
-        """Offer to open the sign-in page, and return the first pasted answer that belongs to this sign-in.
+        """Return the first pasted answer that belongs to this sign-in.
+
+        Before that, offer to open the sign-in page if there is a browser.
 
         If pasted answers cannot be read, return the browser's answer.
         """

@@ -30,7 +30,7 @@ _HEADERS = (
 
 
 class CallbackServer:
-    """A web server that only answers `GET /callback`, on a port of 127.0.0.1.
+    """A web server for `GET /callback` on a port of 127.0.0.1. Other requests get an error.
 
     Args:
         accept: Called with each answer. Returns the sentence for the page in the browser. Raises `ValueError`

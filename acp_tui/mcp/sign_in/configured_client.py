@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def configured_client(settings: SignInSettings) -> OAuthClientInformationFull | None:
-    """Return the client in the server's settings; None if acp-tui registers itself."""
+    """Return the client in the server's settings; None if the settings name no client."""
     if not settings.client_id:
         return None
     return OAuthClientInformationFull(

@@ -61,7 +61,7 @@ It is short because a renewal holds the lock of the token store, for which other
 
 
 class SignInProvider(OAuthClientProvider):
-    """Adds a token to each request to one server. If necessary, renews the token or signs in.
+    """Adds a valid token, if any, to each request to one server. If necessary, renews the token or signs in.
 
     Requests that `httpx2` sends with this authentication can raise `SignInError`.
     """
@@ -376,7 +376,7 @@ class SignInProvider(OAuthClientProvider):
         self._load()
 
     def _must_renew(self, rejected: str | None) -> bool:
-        """Return whether a new access token is needed and can be requested without the user.
+        """Return whether the access token must be renewed, and can be renewed with the refresh token.
 
         `rejected` is the token that the server has refused; None if no token was refused.
         """

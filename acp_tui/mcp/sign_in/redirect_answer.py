@@ -25,7 +25,7 @@ class RedirectAnswer:
 
 
 def answer_of_url(url: str) -> RedirectAnswer | None:
-    """Return the answer in an address; None if the address contains neither a code nor an error."""
+    """Return the answer in an address; None if the address is invalid or has neither a code nor an error."""
     try:
         query = parse_qs(urlsplit(url).query)
     except ValueError:
@@ -43,7 +43,7 @@ def answer_of_url(url: str) -> RedirectAnswer | None:
 
 
 def answer_of_pasted_text(text: str) -> RedirectAnswer | None:
-    """Return the answer in a pasted address or code; None if the text is neither."""
+    """Return the answer in a pasted address or code; None if the text contains no answer."""
     text = text.strip().strip("'\"<>")
     if "://" in text or text.startswith("/"):
         return answer_of_url(text)

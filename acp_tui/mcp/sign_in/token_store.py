@@ -33,7 +33,7 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class StoredSignIn:
-    """The stored sign-in for one server. Its `repr` contains no secrets."""
+    """The stored sign-in for one server. Its `repr` contains neither tokens nor the client's secret."""
 
     url: str
     access_token: str = field(repr=False)
@@ -75,7 +75,7 @@ class TokenStore:
         return status.st_ino, status.st_mtime_ns
 
     def read(self) -> StoredSignIn | None:
-        """Return the stored sign-in; None if there is none or the file is damaged."""
+        """Return the stored sign-in; None if there is none that can be read."""
         try:
             content = json.loads(read_small_file(self.path) or b"")
             stored = StoredSignIn(**content["sign_in"]) if content["version"] == VERSION else None

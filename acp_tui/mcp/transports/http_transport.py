@@ -1,7 +1,7 @@
 """The streamable HTTP and SSE transports, with a record of HTTP errors.
 
-The SDK turns every error status into "Server returned an error response", so the HTTP client here records the
-details for error messages.
+The SDK turns most error statuses into "Server returned an error response", so the HTTP client here records
+the details for error messages.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The transport over stdin and stdout of a server process.
 
-Does not use the SDK's `stdio_client`, which hides the exit code, drops lines on stdout that are not messages,
-passes on only six environment variables, and leaves the process running if acp-tui is killed.
+Does not use the SDK's `stdio_client`, which hides the exit code, turns lines on stdout that are not messages
+into exceptions, passes on only six environment variables, and leaves the process running if acp-tui is
+killed.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ EXIT_SECONDS = 3.0
 
 
 class StdioProcess:
-    """A server process, with its stderr and the lines on stdout that are not MCP messages (noise)."""
+    """A server process, with the end of stderr and the first stdout lines that are not messages (noise)."""
 
     def __init__(self, server: ResolvedServer, handlers: ServerHandlers) -> None:
         self._server = server
@@ -64,7 +65,7 @@ class StdioProcess:
     def returncode(self) -> int | None:
         """The exit code, or the negated number of the signal that ended the process.
 
-        None while the process runs, or if its watcher process was killed: the watcher reports the exit.
+        None before and while the process runs, or if its watcher was killed: the watcher reports the exit.
         """
         return self._process.returncode if self._process is not None else None
 

@@ -105,7 +105,7 @@ def read_command(
         env: Variables that are set for the command.
         shell_free: Whether acp-tui starts the program itself, so that no shell reads its arguments. False
             for a list that an agent reports, because the agent can use a shell.
-        follow_cd: Whether a leading `cd` is replaced by the directory it leads to.
+        follow_cd: Whether a leading `cd FOLDER &&` may be removed, so that the command runs in FOLDER.
     """
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
     unwrapped = _unwrap(given, directory, context, follow_cd=follow_cd)
@@ -156,10 +156,13 @@ class _Unwrapped:
 def _unwrap(
     given: str | tuple[str, ...], directory: Target, context: PathContext, *, follow_cd: bool
 ) -> _Unwrapped:
-    """Remove each `sh -c` around a command. Also remove each leading `cd FOLDER &&` into the workspace.
+    """Remove each `sh -c` around a command. If `follow_cd`, also remove leading `cd FOLDER &&`.
+
+    A `cd` stays if it leads out of the workspace, or if it is unclear where the rest of the command runs.
 
     At most `MAX_WRAPPERS` shells and `cd` are removed. The shells are removed for the analysis only. Each
-    `cd` is also removed from the command to run, which is then started in the directory that was analysed.
+    removed `cd` is also missing in the command to run, which is then started in the directory that was
+    analysed.
     Otherwise, FOLDER could lead elsewhere by the time the shell runs the `cd`.
     """
     found = _Unwrapped(given, directory, given)
@@ -198,7 +201,7 @@ def _unwrap(
 
 
 def _leads_elsewhere(path: str, target: Target, directory: Target, context: PathContext) -> bool:
-    """Return True if a path has a `link/..`, which shells and system calls resolve differently."""
+    """Return True if a shell and a system call resolve a path with `..` to different folders (`link/..`)."""
     if ".." not in path.split("/"):
         return False
     logical = posixpath.normpath(posixpath.join(directory.path, path))
@@ -216,7 +219,7 @@ def _rewrap(
 
 
 def _words_of_shell(line: str) -> tuple[str, ...] | None:
-    """Return the words of a line that is exactly `sh -c SCRIPT`; None for any other line."""
+    """Return the words of a line that only runs a script with a shell (`sh -c SCRIPT`); otherwise None."""
     try:
         words = plain_words(line)
     except NotPlainError:
@@ -227,7 +230,10 @@ def _words_of_shell(line: str) -> tuple[str, ...] | None:
 def _plain_words(
     given: str | tuple[str, ...], *, shell_free: bool
 ) -> tuple[tuple[str, ...] | None, str | None]:
-    """Return `(words, None)` for a plain command (see `plain_command`), otherwise `(None, reason)`."""
+    """Return `(words, None)` for a plain command (see `plain_command`), otherwise `(None, reason)`.
+
+    If `shell_free` is true, words in a tuple count as plain unless they are too long.
+    """
     if isinstance(given, str):
         try:
             return plain_words(given), None

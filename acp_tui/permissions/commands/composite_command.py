@@ -2,7 +2,7 @@
 
 Like `plain_command`, this module is an allow-list of syntax: plain commands, joined with `;`, `&&`, `||`, `|`
 or a line break. Each command may begin by assigning plain values to variables, and its output may be
-redirected to files with plain names.
+redirected to files with plain names. `2>&1` and `</dev/null` are allowed, too.
 Anything else becomes the `problem` of a command, and then no rule that names a command allows the line. The
 commands after such a problem are a guess, for display only.
 """

@@ -128,7 +128,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
 
 
 def _problem(joined: JoinedCommand, analysis: Analysis) -> str | None:
-    """Return why a command joined with others must not be treated as plain; None without such a reason."""
+    """Return a reason, besides `joined.problem`, not to treat a joined command as plain; otherwise None."""
     if shell_script(joined.words) is not None:
         return "it starts another shell"
     if any(map(_changes_shell, analysis.line.parts)):
@@ -171,7 +171,7 @@ def _may_place_files(words: tuple[str, ...]) -> bool:
 
 
 def _may_follow_links(words: tuple[str, ...]) -> bool:
-    """Return True if the command names paths and can follow links at these paths."""
+    """Return True if the command may follow links at paths that it names."""
     if _is_git(words):
         reads_file = any(word.startswith(_GIT_FILE_OPTIONS) for word in words[1:])
         return reads_file or find_subcommand(words)[1] not in _GIT_IGNORING_LINKS

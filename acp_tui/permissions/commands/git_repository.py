@@ -21,7 +21,7 @@ _FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
 
 
 def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
-    """Return, as a clause, why git can use a repository other than the workspace's; None if git cannot."""
+    """Return, as a clause, why git can use a repository other than the workspace's; None without a reason."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
         return None
     folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))

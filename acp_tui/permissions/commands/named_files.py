@@ -75,6 +75,8 @@ def sensitive_files(
 ) -> Iterator[str]:
     """Yield a clause for each sensitive file that a command names: "it names .env, which …".
 
+    Of each word, only the first sensitive file is named. About `_MAX_WORDS` words are checked.
+
     Args:
         given: The command.
         line: The command, parsed.
@@ -112,7 +114,7 @@ def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) 
 
 
 def _words(step: Step) -> Iterator[tuple[str, bool]]:
-    """Yield each word that may name a file, and whether the command writes that file."""
+    """Yield each word that may name a file, and whether the command may write that file."""
     for text in step.written:
         yield text, True
     for each in step.part.redirections:

@@ -3,7 +3,7 @@
 An allow rule that contains words of a command matches plain commands only.
 
 Plain syntax is an allow-list. Anything else, such as an operator, an expansion, a glob, a backslash or an
-unusual space, makes the command *not plain*, and the user is asked.
+unusual space, makes the command *not plain*.
 """
 
 from __future__ import annotations

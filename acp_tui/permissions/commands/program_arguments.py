@@ -58,7 +58,7 @@ Not matched, among others: commands that access files (`r`, `w`) or run programs
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield the index in `words` of each risky argument, and the reason for the risk."""
+    """Yield the index in `words` of each argument that this module knows to be risky, and the reason."""
     program = words[0].rpartition("/")[2].lower()
     if program in {"sed", "gsed"}:
         yield from _risks_of_sed(words)

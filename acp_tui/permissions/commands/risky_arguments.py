@@ -2,8 +2,8 @@
 
 A rule for leading words allows whatever follows: `git diff` also allows `git diff src`. Such rules must not
 allow `git diff --output=/root/.bashrc` or `cat /etc/passwd`. Paths outside the workspace, options that write
-a file or run a program, and variables such as `make CC=…` are risks. A rule matches a command with such
-arguments only if they are among the rule's own words.
+a file or run a program, and variables such as `make CC=…` are risks. An allow rule matches a command with
+such arguments only if they are among the rule's own words.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ _SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "p
 def find_argument_risks(
     words: Sequence[str], directory: Target, context: PathContext
 ) -> Iterator[tuple[int, str]]:
-    """Yield the index in `words` of each risky argument, or `WHOLE_COMMAND`, and the reason."""
+    """Yield the index in `words` of each risky argument, or `WHOLE_COMMAND`, and the reason.
+
+    The first argument after `MAX_ARGUMENTS` counts as risky. Most checks skip the arguments after it.
+    """
     program = words[0]
     if "/" in program and not program.startswith("/") and directory.real != context.target(context.cwd).real:
         yield WHOLE_COMMAND, f"{program} may be a different program in the folder where the command runs"

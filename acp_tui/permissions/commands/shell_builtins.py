@@ -26,13 +26,13 @@ _EVALUATING = frozenset(
 
 
 def evaluates(program: str, argument: str) -> str | None:
-    """Return why a quoted argument of a shell builtin can still run a command; None if it cannot."""
+    """Return why a shell builtin may run a command substitution in a quoted argument; None if not."""
     if program in _EVALUATING | _CHANGING and ("$(" in argument or "`" in argument):
         return f"{program} may run the command in {argument}"
     return None
 
 
 def changes_shell(part: Part) -> bool:
-    """Return True if the command may change the shell's folder, variables, functions or aliases."""
+    """Return True if the command is a builtin that may change the shell, such as its folder or variables."""
     sets_variable = part.name == "printf" and any(text.startswith("-v") for text in part.arguments)
     return part.name in _CHANGING or sets_variable

@@ -1,8 +1,8 @@
-"""Finds every command that a command line may run.
+"""Finds the commands in a command line, and those that known wrappers such as `sudo` and `sh -c` run.
 
 The parser is generous where `plain_command` is strict: *reject* rules and the checks for dangerous commands
 have to see `git push` in `cd x && sudo env A=1 sh -c "git push"`. Finding too many commands is harmless. If
-commands may have been missed, `CommandLine.problem` says why.
+such commands may have been missed, `CommandLine.problem` says why.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class _Parser:
         self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether text is expanded, reader
 
     def parse(self) -> None:
-        """Parse the text. If that is not possible, store the reason in `line.problem`."""
+        """Parse the text. If that is not possible, report the reason (see `report`)."""
         try:
             self.check_depth()
             self.commands()
@@ -267,7 +267,7 @@ class _Parser:
     # ----------------------------------------------------------------- words
 
     def skip_blanks(self) -> bool:
-        """Move to the next word of the command. Return False if there is none."""
+        """Move past blanks and comments. Return False if the command ends there."""
         while self.at < len(self.text):
             if self.text[self.at] in " \t":
                 self.at += 1
@@ -380,8 +380,8 @@ class _Parser:
     def parameter(self, part: Part, *, quoted: bool) -> None:
         """Parse `${…}`, whose default value can run commands.
 
-        Raises `_CannotParseError` if a quoted `${…}` contains quotes: shells read such quotes in different
-        ways.
+        Raises `_CannotParseError` for an unescaped quote directly in a quoted `${…}`: shells read such a
+        quote in different ways.
         """
         self.at += 2
         self.depth += 1

@@ -99,7 +99,10 @@ _RUNNERS = {
 
 
 def runs_others(name: str) -> bool:
-    """Return True if, with some arguments, the program can run any program or code, or destroy any file."""
+    """Return True if the program is known to run any program or code, or to destroy any file.
+
+    Some of these programs do so only with certain arguments.
+    """
     base = name.rpartition("/")[2].lower().rstrip("0123456789.")  # `python3.12` is `python`
     return base in _POWERFUL | SHELLS | _HIDING or base in _WRAPPERS
 
@@ -107,7 +110,7 @@ def runs_others(name: str) -> bool:
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
     """Return the prefix lengths, in words, to offer in rules for this command, largest first.
 
-    The list is empty if a rule for a prefix would allow any program to run, or any file to be destroyed.
+    Prefixes that are known to allow any program to run, or any file to be destroyed, are left out.
     """
     if runs_others(words[0]):
         return []
@@ -173,9 +176,9 @@ def _unwrap_one(name: str, words: Words) -> Wrapped | None:
 
 
 def shell_script(argv: tuple[str, ...]) -> str | None:
-    """Return the script of `SHELL -c SCRIPT` or `SHELL -lc SCRIPT`; None for any other command.
+    """Return the script of `SHELL -c SCRIPT`, also with `-l` or `--login`; None for any other command.
 
-    The shell must be written without a directory, or be in a system directory.
+    The shell must not be fish. It must be written without a directory, or be in one of `_SHELL_HOMES`.
     """
     directory, _, name = argv[0].rpartition("/") if argv else ("", "", "")
     if name not in SHELLS - {"fish"} or directory not in _SHELL_HOMES:
@@ -196,9 +199,10 @@ def _script(words: Words) -> Wrapped | None:
 
 
 def _script_of_shell(words: Words) -> Wrapped | None:
-    """Return the script after a shell's option `-c`; None if the shell runs a file instead.
+    """Return the script after a shell's option `-c`; None if there is no script or the shell runs a file.
 
-    Raises `UnclearError` if the shell runs its standard input, or a file whose name is not literal.
+    Raises `UnclearError` if the shell runs its standard input, or if the script or the name of the file is
+    not literal.
     """
     position = 1
     while position < len(words) and words[position][0].startswith(("-", "+")):
@@ -214,7 +218,7 @@ def _script_of_shell(words: Words) -> Wrapped | None:
 
 
 def _executed_by_find(words: Words) -> list[Wrapped]:
-    """Return the commands that `find` runs: one for each `-exec … ;` or `-exec … +`."""
+    """Return the commands that `find` runs: one for each `-exec`, `-execdir`, `-ok` or `-okdir`."""
     found: list[Wrapped] = []
     stop: int | None = None
     for position in range(len(words) - 1, 0, -1):

@@ -33,7 +33,8 @@ class WrittenFiles:
 def find_written_files(steps: Iterable[Step], folder: Target, context: PathContext) -> WrittenFiles:
     """Return the files that the commands in `steps` redirect their output to.
 
-    `folder` is where the command line starts. It is used for steps whose own folder is not known.
+    `folder` is where the command line starts, and is used for steps whose own folder is not known. Harmless
+    devices such as /dev/null are left out.
     """
     found: dict[str, Target] = {}
     seen: set[tuple[str, str]] = set()

@@ -54,8 +54,8 @@ LONGEST_BOMB = 1024
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:
     """Return a clause such as "it formats a disk" if a command is dangerous, otherwise None.
 
-    `given` is the command as the agent wrote it; `line` and `steps` are its parsed form. Sets `line.too_long`
-    if the command contains a script that is too long to be checked.
+    `given` is the command as the agent wrote it; `line` and `steps` are its parsed form. If no danger
+    is found, and a script in the command is too long to be checked, sets `line.too_long`.
     """
     if isinstance(given, str):
         return _in_text(given, line, steps, depth=0)

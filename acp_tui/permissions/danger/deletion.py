@@ -53,7 +53,7 @@ def check_removal(step: Step) -> str | None:
 
 
 def _below_system(path: str, folder: str) -> str | None:
-    """Describe a path below a system folder, such as `/boot/vmlinuz`; None for any other path.
+    """Describe a path that only `describe_precious` finds, such as `/boot/vmlinuz`; None in homes.
 
     Such files need a check of their own because `rm` deletes them even without `-r`.
     """

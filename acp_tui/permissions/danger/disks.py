@@ -76,7 +76,7 @@ def _formats_nothing(step: Step) -> bool:
 
 
 def _only_prints(step: Step) -> bool:
-    """Return True if all options and commands of a partition editor only print."""
+    """Return True if a partition editor has options or commands, and all of them only print."""
     printing = _EDITORS[step.name]
     if step.name == "parted":  # its commands follow the device, and may be abbreviated
         others = [word for word in step.operands[1:] if not _PARTED_PRINTS.fullmatch(word)]

@@ -111,7 +111,7 @@ def _runs_lines(all_steps: Sequence[Step]) -> bool:
 
 
 def runs_input(step: Step) -> bool:
-    """Return True if the step runs its standard input as a script."""
+    """Return True if the step may run its standard input as a script."""
     arguments = step.arguments
     if step.name in {"source", "."}:
         return any(text in {"/dev/stdin", "-"} for text in arguments)
@@ -134,13 +134,25 @@ def runs_input(step: Step) -> bool:
     return False
 
 
+_SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_PYTHON_VALUED = frozenset({"-W", "-X"})
+_OTHER_VALUED = frozenset({"-r", "-I", "--require"})
+"""These options of shells, Python and other interpreters take the next word as their value."""
+
+
 def run_file(step: Step) -> str | None:
     """Return the path of the program or script that the step runs; None if the step contains no such path."""
     first = step.part.words[0].text if step.part.words else ""
     if step.name in ALL_SHELLS | {"source", "."} or INTERPRETER.match(step.name):
-        if any(re.match(r"-\w*[ce]$|-m$", text) for text in step.arguments):
+        has_code, valued = r"-\w*[ce]$|-m$", _OTHER_VALUED
+        if step.name in ALL_SHELLS:
+            has_code, valued = r"-\w*c$", _SHELL_VALUED
+        elif step.name.startswith(("python", "pypy")):
+            valued = _PYTHON_VALUED
+        if any(re.match(has_code, text) for text in step.arguments):
             return None
-        return next(iter(step.operands), None)
+        words = zip(("", *step.arguments), step.arguments, strict=False)
+        return next((text for before, text in words if text[:1] not in "-+" and before not in valued), None)
     return first if "/" in first or first.startswith("$") else None
 
 
@@ -156,7 +168,7 @@ def _runs_variable(step: Step, names: set[str]) -> bool:
 
 
 def _runs_words(step: Step) -> bool:
-    """Return True if the step runs one of its words as code, or as the name of a script.
+    """Return True if the step may run one of its words as code, or as the name of a script.
 
     Examples: `$(curl …)`, `eval …` and `sh …`.
     """

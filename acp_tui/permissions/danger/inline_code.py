@@ -68,8 +68,9 @@ def code_of(step: Step) -> list[str]:
 def check_code(code: str) -> tuple[str | None, str | None]:
     """Return why the code is dangerous, and the words in which to look for dangerous shell commands.
 
-    The reason is None if the code does nothing dangerous itself. The words are the code without quotes and
-    brackets; they are None if there is a reason or if the code runs no commands.
+    The reason is None if nothing dangerous is found in the code itself. The words are the code without
+    quotes, brackets, commas and semicolons. They are None if there is a reason, or if the code runs no
+    commands.
     """
     if _FORKS_FOREVER.search(code):
         return BOMB, None

@@ -78,7 +78,7 @@ def describe_precious(path: str, folder: str = "") -> str | None:
 
 
 def find_vital_file(path: str, folder: str = "") -> str | None:
-    """Return the absolute path of a file without which the system does not work; None for any other file."""
+    """Return the absolute path of a file that is known to be vital for the system; None for other files."""
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)
         if _VITAL.fullmatch(plain):
@@ -106,7 +106,7 @@ def join_path(path: str, folder: str) -> str:
 
 
 def is_wild(name: str) -> bool:
-    """Return True if `name` is a glob pattern that matches nearly every file name."""
+    """Return True if `name` is a glob pattern that seems to match many different file names."""
     name = name.replace("[^", "[!")  # `fnmatch` negates a set with `!`
     if name == "**":
         return True

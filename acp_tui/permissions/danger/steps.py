@@ -68,7 +68,7 @@ class Step:
 
     @property
     def letters(self) -> str:
-        """The letters of all short options."""
+        """The characters after the hyphen of all arguments that begin with exactly one hyphen, joined."""
         return "".join(text[1:] for text in self.arguments if re.match(r"-[^-]", text))
 
     def has(self, *options: str) -> bool:
@@ -114,7 +114,11 @@ class _Shell:
         return found[:MAX_WORDS]
 
     def fill_variables(self, text: str) -> list[str]:
-        """Return the text with variables replaced, once for each combination of their values."""
+        """Return the text with up to 20 variables replaced, once for each combination of their values.
+
+        At most `MAX_WORDS` texts are returned, each cut to `MAX_EXPANDED` characters. If `text` is longer,
+        `text` is returned unchanged.
+        """
         if len(text) > MAX_EXPANDED:
             return [text]
         values: list[list[str]] = []
@@ -218,7 +222,7 @@ def _printed(echo: re.Match[str]) -> str:
 
 
 def _program(word: str) -> str:
-    """Return the dangerous program that a pattern such as `/bin/r*` matches, otherwise the word itself."""
+    """Replace the name in a pattern such as `/bin/r*` by a match among `rm`, `dd`, `mv`, `sh`, `bash`."""
     folder, slash, name = word.rpartition("/")
     if slash and re.search(r"[*?\[]", name):
         name = next((known for known in ("rm", "dd", "mv", "sh", "bash") if fnmatchcase(known, name)), name)
@@ -228,7 +232,8 @@ def _program(word: str) -> str:
 def _expand_part(part: Part, shell: _Shell) -> list[Part]:
     """Return the command with expanded words.
 
-    If the program is known only after the expansion, also return the commands that the program wraps.
+    If the program is known only after the expansion, also return the commands that the program wraps. If the
+    program is still unknown, the words are not expanded.
     """
     targets = tuple(
         Redirection(each.operator, Word(" ".join(shell.expand(each.target)))) for each in part.redirections
@@ -246,7 +251,10 @@ def _expand_part(part: Part, shell: _Shell) -> list[Part]:
 
 
 def expand_braces(text: str) -> list[str]:
-    """Expand braces such as `a{b,c}` as the shell does. Stop when there are `MAX_WORDS` words or more."""
+    """Expand braces such as `a{b,c}`. Stop when there are `MAX_WORDS` words or more.
+
+    Unlike in the shell, nested braces can yield a word several times.
+    """
     done: list[str] = []
     waiting = [text]
     while waiting and len(done) + len(waiting) < MAX_WORDS:

@@ -61,7 +61,7 @@ def check_shutdown(step: Step) -> str | None:
 
 
 def check_accounts(step: Step) -> str | None:
-    """Check for commands that delete accounts or all scheduled jobs, such as `userdel -r`, `crontab -r`."""
+    """Check for commands that delete accounts, groups or all scheduled jobs, such as `crontab -r`."""
     if step.name == "crontab" and "r" in step.letters:
         return "it deletes all scheduled jobs"
     if step.name in {"userdel", "deluser", "groupdel"} and step.operands:

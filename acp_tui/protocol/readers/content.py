@@ -83,7 +83,7 @@ _BLOCKS = {"text": _text, "image": _media, "audio": _media, "resource_link": _li
 
 
 def read_annotations(value: Any) -> Annotations | None:
-    """Read a block's annotations; None if they contain no field that the protocol defines."""
+    """Read a block's annotations; None if no field that the protocol defines has a usable value."""
     if not isinstance(value, dict):
         return None
     found = Annotations(
@@ -172,7 +172,7 @@ _HUNK = re.compile("^@@", re.MULTILINE)
 def patch_diff(patch: str, path: str | None = None) -> Diff:
     """Convert the text of a unified diff to a `Diff`.
 
-    If `path` is None, read the path of the first file from the text.
+    If `path` is None, read the path from the lines before the first hunk; empty if there is none.
     """
     patch = visible(patch)
     if path is None:

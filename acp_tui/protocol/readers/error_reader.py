@@ -72,7 +72,7 @@ def _text_in_json(message: str) -> str | None:
 
 
 def _text_in_data(message: str, data: Any) -> str:
-    """Return the text in `data`; if there is none, the message, followed by the method or path in `data`."""
+    """Return the text in `data`; if there is none, the message, and what `data` names, such as a path."""
     inner = data.strip() if isinstance(data, str) else _find_text(data)
     if inner:
         return _text_in_json(inner) or inner
@@ -81,7 +81,7 @@ def _text_in_data(message: str, data: Any) -> str:
 
 
 def _find_text(value: Any, depth: int = 4) -> str | None:
-    """Return the first string under a key such as `message`, at most `depth` levels deep."""
+    """Return the first non-blank string under a key such as `message`, at most `depth` levels deep."""
     if not isinstance(value, dict) or not depth:
         return None
     for name in _TEXTS:

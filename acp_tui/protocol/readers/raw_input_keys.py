@@ -1,7 +1,7 @@
 """The keys under which agents put commands, paths and the like into `rawInput`.
 
 The protocol leaves the shape of `rawInput` to the agent. Recorded agents use these keys.
-Display, permissions and redaction all look for the same keys.
+Display, permissions and redaction take the keys that they look for from here.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 def read_command(raw_input: Any) -> str | None:
     """Return the command as a user would type it, safe to display. The command can have several lines.
 
-    A very long command is truncated. `ToolCall.raw_input` contains all of it.
+    Words under a separate key such as `args` are not included. A very long command is truncated.
+    `ToolCall.raw_input` contains all of it.
     """
     given = values.first(values.obj(raw_input), *COMMAND_KEYS)
     if isinstance(given, list):
@@ -120,7 +121,10 @@ _FILE_HEADER = re.compile(r"^(?:diff --git |Index: |--- |\+\+\+ |index [0-9a-f]+
 
 
 def read_hunks(*raw_values: Any) -> list[Hunk]:
-    """Return the hunks of all patches in these values. A hunk tells where in a file a diff starts."""
+    """Return up to `MAX_HUNKS` hunks of patches in these values. Hunks without old lines are left out.
+
+    A hunk tells where in a file a diff starts.
+    """
     found: list[Hunk] = []
     for value in raw_values:
         if value is not None:

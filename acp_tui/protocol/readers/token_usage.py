@@ -63,7 +63,7 @@ def _quota(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_quota(update: dict[str, Any]) -> Quota | None:
-    """Return the usage limit that Claude Code reports in a `usage_update`; None if there is no limit."""
+    """Return the usage limit that Claude Code reports in a `usage_update`; None if it reports none."""
     source = values.obj(values.obj(update.get("_meta")).get(_CLAUDE_QUOTA))
     if not source:
         return None

@@ -63,7 +63,7 @@ def text(source: dict[str, Any], *names: str) -> str | None:
 
 
 def integer(source: dict[str, Any], *names: str) -> int | None:
-    """Return the first value under these keys if it is a 64-bit integer, else None.
+    """Return the first value under these keys if it is an integer of at most 63 bits, else None.
 
     A float without a fraction counts as an integer.
     """
@@ -76,7 +76,7 @@ def integer(source: dict[str, Any], *names: str) -> int | None:
 
 
 def number(source: dict[str, Any], name: str) -> float | None:
-    """Return the number under this key as a finite float; None if there is no such number."""
+    """Return the number under this key as a float; None if it is missing, NaN or beyond `MAX_INTEGER`."""
     value = source.get(name)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= MAX_INTEGER:
         return None

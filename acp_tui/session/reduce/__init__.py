@@ -1,7 +1,8 @@
 """The reducer: the only code that changes a session.
 
-It is synchronous and has no clock: the same events at the same times give the same state. The cost of an
-event does not depend on the length of the conversation. Only the end of a turn costs more after a long turn.
+It is synchronous and has no clock: the same events at the same times give the same state. The cost of
+most events does not depend on the length of the conversation. Exceptions are the events that reopen a
+session. Events such as the end of a turn cost more in a long turn.
 """
 
 from __future__ import annotations

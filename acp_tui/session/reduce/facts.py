@@ -56,7 +56,8 @@ def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]
 def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Change]:
     """Update the mode and add a notice, unless the session is already in this mode.
 
-    Agents often report a change twice.
+    Agents often report a change twice. While history is replayed or settings are restored, no notice is
+    added.
     """
     if event.mode == session.mode:
         return []
@@ -70,7 +71,10 @@ def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Cha
 
 
 def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at: float) -> list[Change]:
-    """Replace the config options, and add a notice for each changed value."""
+    """Replace the config options, and add a notice for each changed value of an option that remains.
+
+    While history is replayed or settings are restored, no notice is added.
+    """
     before = {option.id: option.current for option in session.config_options}
     changes = set_options(session, event.options)
     update_settings(session)
@@ -170,7 +174,10 @@ def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Ch
 
 
 def reset_facts(session: Session) -> list[Change]:
-    """Forget what the agent reported about the session. Called when a new session replaces it."""
+    """Forget the modes, options, models, commands, usage, plan and title.
+
+    Called when a new session replaces the current one.
+    """
     session.modes, session.mode, session.config_options = [], None, []
     session.models, session.model, session.commands = [], None, []
     session.usage, session.plan, session.title = Usage(), None, None

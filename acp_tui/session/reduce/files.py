@@ -1,7 +1,7 @@
 """Files that the agent reads and writes through acp-tui.
 
 Most agents also announce a tool call that shows the file. A read or write without such a tool call gets
-its own entry, so that it appears in the transcript, in the Files pane and in exports.
+an entry, so that it appears in the transcript, in the Files pane and in exports. Successive reads share one.
 """
 
 from __future__ import annotations

@@ -6,9 +6,9 @@ answers `session/load` after one chunk and replays the rest afterwards, and fast
 
 If the conversation is known already (the agent was restarted, or the session was read from its log), the
 replay is collected in a separate session and compared with the known entries. The known entries stay, because
-they contain more details (permissions, notices, times). Prompts that only the replay contains are appended.
-The replay replaces the known entries in two cases only: if it lacks the last known prompt but has more
-prompts than are known, or if it belongs to another session.
+they contain more details (permissions, notices, times). Prompts that only the replay contains are appended
+if they follow the last known prompt. The replay replaces the known entries in two cases only: if it lacks the
+last known prompt but has more prompts than are known, or if it belongs to another session.
 """
 
 from __future__ import annotations
@@ -232,7 +232,10 @@ def _continue_replay(session: Session, replay: Session) -> None:
 
 
 def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) -> list[Change]:
-    """Compare the known prompts with the complete replay of `session/load`. Warn if some are missing."""
+    """Compare the known prompts with the complete replay of `session/load`.
+
+    Warn if the replay has fewer prompts, and lacks prompts of completed turns.
+    """
     replay = session.reducer_state.replay
     if replay is None or replay.into is None or not replay.is_load:
         return []

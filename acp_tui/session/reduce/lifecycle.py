@@ -59,7 +59,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
 def _end_everything(session: Session, at: float, error: RpcError | None) -> list[Change]:
     """End all that the agent's process left open: the turn, tool calls, requests, terminals and the like.
 
-    If `error` is None, acp-tui itself ended the process, so the turn counts as cancelled.
+    If `error` is None, the end of the process was expected, and an open turn counts as cancelled.
     """
     changes: list[Change] = []
     while session.reducer_state.prompts:

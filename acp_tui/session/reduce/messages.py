@@ -26,7 +26,10 @@ _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "
 
 
 def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
-    """Append the text of a chunk to its message. The usual case is handled first, for speed."""
+    """Append the text of a chunk to its message, without an echo of the prompt.
+
+    The usual case is handled first, for speed.
+    """
     kind = _ENTRY[event.speaker]
     message = session.reducer_state.message
     message_id = event.message_id
@@ -90,7 +93,8 @@ def _message(
 
     A new message is added to the session. The list of changes is empty if the previous chunk extended the
     same message. A message id is unique within its turn. A chunk without an id belongs to the message of the
-    previous chunk if that message is of the same kind, otherwise to a new message.
+    previous chunk if that message is of the same kind and no other entry has ended the message. Otherwise the
+    chunk begins a new message.
     """
     memory = session.reducer_state
     message = memory.message
@@ -179,7 +183,7 @@ def _split_surrogates(text: str) -> str:
 
 
 def expect_echo(session: Session, prompt: str) -> None:
-    """Remember a prompt. A user message in which the agent repeats this prompt is not shown."""
+    """Remember a prompt. If the agent repeats this prompt in a user message, the repetition is not shown."""
     memory = session.reducer_state
     memory.echo = _split_surrogates(prompt.strip())
     memory.echo_at = 0 if memory.echo else None

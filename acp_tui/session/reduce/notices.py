@@ -75,7 +75,7 @@ def noise(session: Session, event: ev.Noise, at: float) -> list[Change]:
 
 
 def _count(session: Session, what: str, at: float) -> tuple[Notice, int, list[Change]]:
-    """Count an event. Return the notice for all events with the same `what`, their count, and the changes."""
+    """Count an event. Return the turn's notice for events with this `what`, their count, and the changes."""
     repeated = session.reducer_state.repeated
     if what not in repeated:
         entry = Notice(id=0, at=at, source="protocol")

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:
-    """Replace the current plan. If its entry was added in this turn, update the entry; otherwise add one."""
+    """Replace the current plan.
+
+    If a plan with the same id was added in this turn, update its entry; otherwise add an entry. Forget a plan
+    that is removed or empty. Do nothing if the plan is equal to the current one.
+    """
     if event.removed or not (event.items or event.markdown or event.uri):
         return _clear_plan(session, event)
     plans = session.reducer_state.plans
@@ -73,7 +77,7 @@ def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> lis
 
 
 def _append(compaction: Compaction, text: str, content: Content | None) -> None:
-    """Append text to the last part of the summary, or add other content as a new part."""
+    """Append text or other content to the summary."""
     if content is not None and content.kind != "text":
         compaction.parts.append(content)
         return

@@ -1,8 +1,8 @@
 """`Session.settings`: the values of settings, such as mode and model, to keep when the agent restarts.
 
 Many agents reopen a session with their default mode and model instead of the session's. So values that an
-agent reports between the opening and `SettingsRestored` are not stored. The controller compares them with
-`settings` and sets the stored values again.
+agent reports between the opening and `SettingsRestored` do not replace stored values. The controller compares
+the reported values with `settings` and sets the stored values again.
 """
 
 from __future__ import annotations

@@ -116,7 +116,10 @@ def _is_result(event: ToolCallChanged) -> bool:
 
 
 def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
-    """Show output that only `rawOutput` contains: in the call's terminal if any, otherwise as text."""
+    """Show output that only `rawOutput` contains: in the call's terminal if any, otherwise as text.
+
+    Nothing is done for calls of most kinds without other content: they show `rawOutput` as JSON.
+    """
     output = event.output
     if output is None or call.has_result or any(isinstance(item, Diff) for item in call.content):
         return []
@@ -235,7 +238,10 @@ def _strip_colours(call: ToolCall) -> None:
 
 
 def _set_status(session: Session, call: ToolCall, status: str | None, at: float) -> None:
-    """Set a call's status. A started call never becomes pending, and an ended call never starts again."""
+    """Set a call's status.
+
+    A started call never becomes pending. A completed, failed or cancelled call never starts again.
+    """
     if status is None or (status == "pending" and call.status != "pending"):
         return
     if status in _UNFINISHED and call.status in (*_ENDED, "cancelled"):
@@ -252,7 +258,8 @@ def _set_status(session: Session, call: ToolCall, status: str | None, at: float)
 def _has_failed(call: ToolCall) -> bool:
     """Return True if the raw output says that the call failed: some agents mark failed calls as completed.
 
-    Exit codes count only for commands: for a search, an exit code may mean that nothing was found.
+    Exit codes count only for the kinds "execute" and "other": for a search, an exit code may mean that
+    nothing was found.
     """
     return call.raw_failed and (not call.exit_code or call.kind in ("execute", "other"))
 

@@ -60,7 +60,7 @@ def _part(content: Content) -> GrowingText | Content:
 
 
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
-    """Mark the unfinished tool calls as cancelled. The turn continues until the agent answers the prompt."""
+    """Mark the unfinished tool calls as cancelled. The turn itself ends later."""
     session.cancelling = session.working
     return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
 
@@ -107,9 +107,10 @@ def end_turn(
     *,
     empty: bool = False,
 ) -> list[Change]:
-    """End a turn and its unfinished tool calls. Mark the entries of a refused turn as withdrawn.
+    """End a turn. If no other prompt is unanswered, also end the unfinished tool calls.
 
-    Pause the queue unless the turn ended normally. `empty` means that the agent sent nothing in the turn.
+    Mark the entries of a refused turn as withdrawn. If the turn did not end normally, pause a queue that
+    holds prompts. `empty` means that the agent seems to have sent nothing in the turn.
     """
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
@@ -131,7 +132,7 @@ def end_turn(
 
 
 def _is_turn_empty(session: Session) -> bool:
-    """Return True if the agent sent no update in the turn, so the prompt may have been lost."""
+    """Return True if the agent added no entry but notices in the turn, so the prompt may have been lost."""
     return all(
         isinstance(entry, (UserMessage, Notice)) or is_user_command(entry)
         for entry in session.entries[session.reducer_state.turn_began :]

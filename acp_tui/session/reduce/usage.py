@@ -85,7 +85,10 @@ def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
 
 
 def quota_changed(session: Session, event: ev.QuotaChanged, at: float) -> list[Change]:
-    """Store how much of a limit is used, and add a notice when the limit is nearly or fully used up."""
+    """Store how much of a limit is used, and add a notice when the limit becomes nearly or fully used up.
+
+    At most `MAX_QUOTAS` limits are stored. Further ones are ignored.
+    """
     quota = event.quota
     known = session.quotas.get(quota.name)
     if known is None and len(session.quotas) >= MAX_QUOTAS:

@@ -1,4 +1,4 @@
-"""Text that keeps SGR colour escapes; all other control characters are made visible.
+"""Text that keeps SGR colour escapes; other dangerous characters are made visible, see `safe_text.visible`.
 
 Only for output that is parsed into styles. Never write it to a terminal directly.
 """
@@ -14,7 +14,7 @@ SGR = re.compile("\x1b\\[([0-9;:]*)m")
 
 
 def keep_colours(text: str) -> str:
-    """Make control characters in the text visible, except its SGR escapes."""
+    """Make dangerous characters in the text visible as `visible` does, but keep the SGR escapes."""
     pieces: list[str] = []
     end = 0
     for escape in SGR.finditer(text):

@@ -70,9 +70,9 @@ class JsonLinesFile:
             os.close(descriptor)
 
     def _shrink(self) -> None:
-        """Condense the file to half its limit, so that condensing is rarely necessary.
+        """Condense the file to at most half its limit, so that condensing is rarely necessary.
 
-        Always keep the last record.
+        The last of the condensed records is kept, whatever its size.
         """
         room = self._limit // 2
         kept: list[str] = []

@@ -20,7 +20,10 @@ _UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EINVAL, errno.ENOSYS}
 
 
 def try_lock(descriptor: int) -> bool:
-    """Lock an open file until it is closed. Return False if the file is locked already."""
+    """Lock an open file until it is closed. Return False if the file is locked already.
+
+    On a file system without locks, return True without locking the file.
+    """
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -42,8 +45,9 @@ class LockedError(OSError):
 def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
     """Hold the lock on a file, which is created if it is missing.
 
-    Processes hold the lock for milliseconds, unless a process is suspended while it holds the lock. Raises
-    `LockedError` if another process still holds the lock after `timeout` seconds.
+    Most locks are held for milliseconds, unless a process is suspended while it holds the lock. The lock of
+    the session index is held for a whole update. Raises `LockedError` if another process still holds the lock
+    after `timeout` seconds.
     """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:

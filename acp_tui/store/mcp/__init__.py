@@ -1,1 +1,1 @@
-"""What acp-tui remembers about MCP servers: their definitions, the last test, and their logs."""
+"""What acp-tui remembers about MCP servers, such as added definitions, accepted tools, tests and logs."""

@@ -91,7 +91,7 @@ class ToolChanges:
 
 @dataclass(frozen=True, slots=True)
 class ServerFacts:
-    """The facts about one server. A fact about an event is None if the event has not happened yet."""
+    """The facts about one server. A fact about an event is None if no such event is saved."""
 
     tested: ServerTest | None = None
     agreed: AgreedTools | None = None
@@ -116,7 +116,7 @@ class ServerFacts:
 
 
 class McpFacts:
-    """The facts about all servers, in one file of the state directory."""
+    """The facts about up to `MAX_SERVERS` servers, in one file of the state directory."""
 
     def __init__(self, state_dir: Path, *, clock: Callable[[], float] = time.time) -> None:
         self._path = state_dir / "mcp-facts.json"

@@ -55,11 +55,11 @@ class McpOffers:
     def save_lists(
         self, name: str, digest: str, prompts: list[dict[str, Any]], resources: list[dict[str, Any]]
     ) -> None:
-        """Save the prompts and resources of a server. Raises `OSError`."""
+        """Save a server's prompts and resources, unless its file would get too long. Raises `OSError`."""
         self._write(name, digest, SavedOffer(prompts, resources, self.read(name, digest).agreed_tools))
 
     def agree(self, name: str, digest: str, tools: Mapping[str, dict[str, Any]]) -> None:
-        """Save the tools that the user has accepted. Raises `OSError`."""
+        """Save the accepted tools, unless the server's file would get too long. Raises `OSError`."""
         saved = self.read(name, digest)
         self._write(name, digest, SavedOffer(saved.prompts, saved.resources, dict(tools)))
 

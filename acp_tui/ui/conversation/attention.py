@@ -43,7 +43,7 @@ _OSC_777 = ("foot", "rxvt")
 
 
 class Attention:
-    """Watches the phase of one conversation, and alerts the user when the phase changes."""
+    """Watches the phase of one conversation, and alerts the user to questions and ended turns."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class Attention:
         return notify_command_problems(settings)
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
-        """Update the terminal's title and progress, and alert the user to a new phase.
+        """Update the terminal's title and progress. Alert the user to a new question or the end of the turn.
 
         `question` is the title of the question that waits for the user; empty if no question waits.
         """

@@ -50,7 +50,10 @@ def collect_and_freeze() -> None:
 
 
 def collect_frozen() -> None:
-    """Collect garbage now, also among the objects that other collections leave out."""
+    """Collect garbage now, also among the objects that other collections leave out.
+
+    Does nothing while collection is disabled.
+    """
     if gc.isenabled():
         gc.unfreeze()
         collect_and_freeze()

@@ -89,7 +89,7 @@ class StartQuestion(GuardedQuestion, Protocol):
 
 
 class PreparedConversation(Protocol):
-    """A conversation made from the command line's arguments, not yet started."""
+    """A conversation, and what the app needs to start and to close it."""
 
     app_context: AppContext
     conversation: Conversation
@@ -122,10 +122,10 @@ class ConversationView(Protocol):
         """Called when the conversation could not be created, or the user refused to start its agent."""
 
     def opening_started(self) -> None:
-        """Called each time a session is about to be opened."""
+        """Called each time a session is about to be opened, and after a sign-in even if one is open."""
 
     def session_opened(self) -> None:
-        """Called each time a session has been opened."""
+        """Called each time a session has been opened, and after a sign-in even if one was open."""
 
     def open_failed(self) -> None:
         """Called when the agent did not start or opened no session. The transcript shows the reason."""
@@ -134,13 +134,16 @@ class ConversationView(Protocol):
         """Called when the agent cannot reopen the requested session. `reason` is a sentence."""
 
     def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
-        """Called when the agent requires a sign-in by one of `methods`. `reason` is a sentence."""
+        """Called when the agent requires a sign-in, or a sign-in has failed. `reason` says why."""
 
     def sign_in_abandoned(self) -> None:
-        """Called when the user did not sign in although the agent requires a sign-in."""
+        """Called when an attempt to sign in was abandoned, for example because the user closed the dialog."""
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """Called when the prompt `text` could not be sent, or the agent answered it with an error."""
+        """Called when the prompt `text` could not be sent, or the agent answered it with an error.
+
+        Not called if the agent requires a sign-in.
+        """
 
     def send_failed(self, error: UserError, text: str) -> None:
         """Called when `text` was not sent: a prompt, or `!` and a shell command.

@@ -55,7 +55,8 @@ class PromptSender:
     def submit_first(self, text: str) -> None:
         """Send a prompt before the queued ones.
 
-        The prompt is sent into the running turn if the agent supports steering, otherwise after the turn.
+        If the prompt cannot be sent at once, put the prompt at the head of the queue. During a turn, also
+        offer the prompt to an agent that supports steering. Does nothing before `connect`.
         """
         if self._queue is not None:
             self._tasks.start(self._queue.submit_first(text))
@@ -68,7 +69,8 @@ class PromptSender:
     def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
         """Send a prompt, or the first queued one if `text` is empty, without waiting for the turn to end.
 
-        The prompt is sent into the turn. If the agent does not support steering, the turn is cancelled first.
+        If the agent supports steering, the prompt is offered during the turn, and stays queued if the agent
+        does not take the prompt. Otherwise, the turn is cancelled first.
         """
         if self._queue is not None:
             self._tasks.start(self._send_now_with(text, attachments))

@@ -167,7 +167,7 @@ class ConversationRunner:
         return failure is None
 
     async def _reopen(self) -> bool:
-        """Open the session after a sign-in, unless the session is open.
+        """After a sign-in, repeat the refused steps. If there are none, open the session unless it is open.
 
         Return True if the session is open afterwards.
         """

@@ -48,7 +48,7 @@ def show_newest_first(screen: Screen[Any]) -> None:
 
 
 class VisibleToasts:
-    """Suppresses toasts that are already visible, for example while a key is held down."""
+    """Suppresses a toast until the time of an equal earlier one is over, as when a key is held down."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}

@@ -57,7 +57,7 @@ class UnaskedActions:
 
 
 def _is_decision(entry: Entry) -> bool:
-    """Return True if the entry is a permission request, or reports the decision on a permission request."""
+    """Return True if the entry is a permission request, or reports a decision (see `ANSWER_SOURCES`)."""
     return isinstance(entry, Permission) or (isinstance(entry, Notice) and entry.source in ANSWER_SOURCES)
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 class UndrawnChanges:
     """Keeps one change of each kind for each entry, and one change for each session attribute.
 
+    After a reset, changes are kept again even if equal ones were kept before the reset.
+
     Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
     the background needs less memory and drawing time.
     """

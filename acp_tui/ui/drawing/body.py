@@ -1,7 +1,7 @@
 """The interface between the transcript view and the renderers of entries.
 
-A *body* is one entry drawn at one width, line by line. The view asks only for the lines on the screen. An
-entry that was never near the visible area has no body; its height is estimated.
+A *body* is one entry drawn at one width, line by line. To draw the screen, the view asks only for the lines
+on the screen. An entry that was never near the visible area has no body; its height is estimated.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ class DrawContext:
 class Body(Protocol):
     """A drawn entry.
 
-    The texts of an entry are safe to display. Raw JSON is not: make it safe with `safe_text.visible`.
+    The module `session.state` says which texts of an entry are safe to display. Make other texts and raw JSON
+    safe with `safe_text.visible`.
     """
 
     @property
@@ -78,7 +79,7 @@ class LongBody(Body, Protocol):
 
 
 class LinesBody:
-    """A body whose lines are all drawn at once, for short entries."""
+    """A body whose lines are all drawn at once, for short entries and other short texts."""
 
     def __init__(self, lines: list[Strip], text: str) -> None:
         self._lines = lines

@@ -58,7 +58,7 @@ def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> li
 def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tuple[str, bool]:
     """Return the beginning of a value as JSON, safe to display, and whether nothing was cut off.
 
-    The cost depends on `characters`, not on the size of the value.
+    Encoding stops after `characters` characters, but a single string is always encoded as a whole.
     """
     pieces: list[str] = []
     size = 0

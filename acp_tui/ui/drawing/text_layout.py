@@ -39,7 +39,7 @@ def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) 
 
 
 def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> list[Strip]:
-    """Wrap text like `hanging_lines`, and keep only the first few lines.
+    """Wrap text like `hanging_lines`. Unless `context.full` is set, keep only the first few lines.
 
     If lines are omitted, a marker names the key that shows the full entry.
     """

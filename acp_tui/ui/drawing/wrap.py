@@ -59,9 +59,9 @@ def _truncation_note(characters: int) -> str:
 
 
 def join_graphemes(spans: Iterable[Segment]) -> list[Segment]:
-    """Move joining characters so that no segment boundary splits a grapheme.
+    """Move the characters in `_JOINING`, and each character after a joiner, to the segment before them.
 
-    A split would change the width of the grapheme.
+    A segment boundary at these characters would change the width of the grapheme.
     """
     found: list[Segment] = []
     for text, style, _ in spans:
@@ -88,7 +88,10 @@ def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
 
 
 def shorten(text: str, width: int) -> str:
-    """Shorten a text to at most `width` cells. If anything is cut, the text ends in an ellipsis."""
+    """Shorten a text to at most `width` cells.
+
+    If the text is cut, the text ends in an ellipsis, unless `width` is below 1.
+    """
     if cell_len(text) <= width:
         return text
     kept, room = [], width - 1
@@ -101,7 +104,10 @@ def shorten(text: str, width: int) -> str:
 
 
 def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
-    """Shorten styled text to at most `width` cells. If anything is cut, the text ends in an ellipsis."""
+    """Shorten styled text to at most `width` cells.
+
+    If the text is cut, the text ends in an ellipsis, unless `width` is below 1.
+    """
     strip = Strip(spans)
     if strip.cell_length <= width or width < 1:
         return spans if width > 0 else []
@@ -110,7 +116,10 @@ def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
 
 
 def shorten_path(path: str, width: int) -> str:
-    """Shorten a path to at most `width` cells, by replacing its beginning with an ellipsis."""
+    """Shorten a path to at most `width` cells, by replacing its beginning with an ellipsis.
+
+    Return an empty text if `width` is below 1.
+    """
     if cell_len(path) <= width:
         return path
     kept: list[str] = []
@@ -194,7 +203,8 @@ def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
 def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:
     """Return where the line from `start` ends, and where the next line starts.
 
-    The line ends at the last space up to `full`, or at `full` if there is none.
+    The line ends before the last spaces up to `full`. If there are none after the indentation, the line ends
+    at `full`.
     """
     space = text.rfind(" ", start, full + 1)
     end = full

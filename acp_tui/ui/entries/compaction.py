@@ -1,4 +1,4 @@
-"""Draws a compaction of the agent's context: one line and, unless the compaction is folded, the summary."""
+"""Draws a compaction of the agent's context: status, error and, unless the entry is folded, the summary."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ class CompactionBody:
         return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
 
     def update(self) -> bool:
-        """Draw text appended to the summary. Return False if anything else changed: a new body is needed."""
+        """Draw text appended to the summary.
+
+        Return False if a new body is needed, because anything else changed or no summary was drawn before.
+        """
         entry = self._entry
         same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
         return same and self._summary is not None and self._summary.update()

@@ -33,7 +33,8 @@ class GuardedBody:
     ) -> None:
         """`make` creates the body to delegate to.
 
-        `replaced` is called with the entry's id if that body fails later, because then the height changes.
+        `replaced` is called with the entry's id if a method of that body fails later, because then the height
+        changes.
         """
         self._entry = entry
         self._context = context

@@ -1,4 +1,4 @@
-"""Draws a notice: one line, and the notice's details if the entry is unfolded."""
+"""Draws a notice: its text, and the notice's details if the entry is unfolded."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _PRIORITIES = {"high": "↑", "low": "↓"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
-    """Draw a plan. If a newer version of the plan follows as another entry, draw only the first line."""
+    """Draw a plan; only its first line if the session's current plan is a newer version in another entry."""
     superseded = _is_superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
@@ -33,7 +33,7 @@ def body(entry: Plan, context: DrawContext) -> Body:
 
 
 def _is_superseded(entry: Plan, context: DrawContext) -> bool:
-    """Return True if a newer version of the plan follows as another entry."""
+    """Return True if the session's current plan is a newer version of this plan in another entry."""
     newest = context.session.plan
     return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
 

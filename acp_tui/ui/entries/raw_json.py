@@ -1,4 +1,4 @@
-"""Shows all fields of an entry as JSON."""
+"""Shows the fields of an entry as JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 
 def raw_json(entry: Entry) -> str:
-    """Return all fields of an entry as JSON that is safe to display."""
+    """Return the fields of an entry as JSON that is safe to display.
+
+    Annotations of texts are left out. Of a subagent's session, only the entries are included.
+    """
     return visible_json({"entry": type(entry).__name__, **_plain(entry)})
 
 

@@ -91,7 +91,10 @@ class SubagentBody:
 
 
 def message_body(entry: SessionMessage, context: DrawContext) -> Body:
-    """Draw a message between agents: its sender or recipient and, unless it is folded, its content."""
+    """Draw a message between agents: its sender or recipient, and its content.
+
+    If the message is folded, only the beginning of its text is drawn.
+    """
     palette, width = context.palette, context.width
     text = entry.text.strip()
     label = f"{FOLDED if context.folded else OPEN} message {visible_line(message_label(entry))}"

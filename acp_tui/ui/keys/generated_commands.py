@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """Return a command for each active key binding that has a palette title, most useful commands first."""
+    """Return commands for the active key bindings and all keys of the transcript, most useful first.
+
+    Keys without a palette title have no command.
+    """
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
     for transcript in screen.query("Transcript"):  # without focus, too: its keys act on its current entry
         for key in TABLE:
@@ -63,7 +66,10 @@ def theme_commands(
 
 
 def option_commands(session: Session, choose: Callable[[str, str | bool], None]) -> Iterable[PaletteCommand]:
-    """Return a command for each value of each agent option, including modes and models."""
+    """Return a command for each value of each agent option, including modes and models.
+
+    An option that is on or off has one command, which switches to the other value.
+    """
     for option in offered_options(session):
         yield from _values(option, choose)
 

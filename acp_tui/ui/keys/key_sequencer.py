@@ -1,4 +1,4 @@
-"""Dispatches input in the order in which it was typed, even if a key changes the screen."""
+"""Dispatches input in the order in which it was typed, even if an app key changes the screen."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ class KeySequencer:
 
     Such a key waits until earlier input has been handled. Later input waits until the new screen is ready.
     Without this class, such a key would act at once, while characters still wait in the message queue
-    of a widget, and keys that arrive together would act on the wrong tab.
+    of a widget, and keys that arrive together would act on the wrong tab. Each wait ends after
+    `MAX_WAIT_SECONDS`.
 
     Keys pressed before the first screen is mounted are held back until then.
     """
@@ -109,7 +110,8 @@ class KeySequencer:
     async def _release(self, changing: Widget | None = None) -> None:
         """Dispatch the input that is held back.
 
-        If `changing` is given, first wait until this widget has handled its key and the new screen is ready.
+        If `changing` is given, first wait until this widget has handled its key and the new screen is ready,
+        but at most `MAX_WAIT_SECONDS`.
         """
         try:
             if changing is not None:

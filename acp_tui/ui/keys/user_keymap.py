@@ -115,7 +115,7 @@ def _unknown_action(name: str) -> str:
 
 
 def _parse_keys(action: Key, wanted_keys: str) -> tuple[list[str], str | None]:
-    """Return the keys in Textual's spelling, and the reason why one of them cannot be used, or None."""
+    """Return the keys in Textual's spelling and None, or no keys and the reason why one cannot be used."""
     keys = []
     for word in wanted_keys.split(","):
         key = normalize_key(word.strip())
@@ -156,7 +156,7 @@ def _key_by_character() -> dict[str, str]:
 
 @cache
 def _key_names() -> frozenset[str]:
-    """Return Textual's names of all keys without modifiers."""
+    """Return Textual's names of keys without modifiers: its named keys, and those that type ASCII."""
     from textual.keys import Keys
 
     named = {key.value for key in Keys if "+" not in key.value and not key.value.startswith("<")}
@@ -194,7 +194,7 @@ def _step(path: FocusPath, action: Key) -> int | None:
 
 
 def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | None:
-    """Return a message if the user bound one of the keys to another action in the same scope, else None."""
+    """Return a message if the user bound one of the keys to another action of the same widget, else None."""
     for name in keymap:
         for key in keys:
             if _share_widget(action, KEYS[name]) and key in _keys_of(KEYS[name], keymap):
@@ -205,7 +205,8 @@ def _conflict(action: Key, keys: list[str], keymap: Mapping[str, str]) -> str | 
 def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
     """Return a message if `action` now shares a key with another action, so that only one of the two runs.
 
-    Return None if there is no such conflict. The message says which action runs.
+    Return None if there is no such conflict. The message names the other action, and says whether the key
+    still runs that action.
     """
     for other in TABLE:
         for key in _keys_of(action, keymap):

@@ -65,7 +65,7 @@ def _find_markup(text: str) -> tuple[list[tuple[int, int]], list[int]]:
 
 
 def _close(mark: str, end: int, spans: list[tuple[int, int]], openers: list[tuple[str, int]]) -> bool:
-    """Close the last opener of `mark` and add the span to `spans`. Return False if there is no opener."""
+    """Close the last opener of `mark` and add the span to `spans`. Return False if no opener is found."""
     for index in range(len(openers) - 1, max(-1, len(openers) - _MAX_NESTING - 1), -1):
         if openers[index][0] == mark:
             start = openers[index][1]

@@ -1,4 +1,4 @@
-"""A growing text, laid out for one width. Only its visible parts are drawn.
+"""A growing text, laid out for one width. A part of the text is drawn only when it is needed.
 
 Sections that were never drawn have estimated heights, so the number of a line can change when a section above
 the line is drawn. `position_at` returns a position that does not change; `line_at` returns the current line

@@ -85,7 +85,11 @@ class Inline:
         self._put(text[end:], style)
 
     def _link(self, node: SyntaxTreeNode, style: Style) -> None:
-        """Append the text of a link, and the target if the target is unsafe or the text is another URL."""
+        """Append the text of a link, and the target if the text is blank or can mislead.
+
+        The text can mislead if it contains a URL but is not the URL of the target. The text can also mislead
+        if the target is unsafe and differs from the text.
+        """
         target = str(node.attrs.get("href", ""))
         shown = link_style(style + self._palette.link, target)
         outside, self.lines = self.lines, [[]]
@@ -129,7 +133,7 @@ def _is_same_url(text: str, url: str) -> bool:
 
 
 def _trim_url(url: str) -> str:
-    """Remove trailing punctuation and unmatched closing brackets. Cut at characters that no URL contains."""
+    """Remove punctuation and unmatched closing brackets at the end, then cut at characters not in URLs."""
     while url and (
         url[-1] in _TRAILING_PUNCTUATION
         or (url[-1] == ")" and url.count(")") > url.count("("))

@@ -73,7 +73,8 @@ def split_quote_marks(content: str) -> tuple[str, str]:
 def starts_block_in_quote(before: str, content: str) -> bool:
     """Return True if a long quote can be cut between two of its lines, `before` and `content`.
 
-    It can be cut where a block starts or ends, but not before an indented line of a list item.
+    It can be cut next to an empty line, before a block that `block_start` recognises, and after a heading, a
+    rule or a fence. It is never cut before an indented line or a line without `>`.
     """
     _, text_before = split_quote_marks(before)
     marks, text = split_quote_marks(content)

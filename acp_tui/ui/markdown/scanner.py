@@ -391,7 +391,7 @@ class MarkdownScanner:
 
 
 def code_blocks(text: str) -> list[str]:
-    """Return the content of each code block in a Markdown text."""
+    """Return the content of each code block in a Markdown text, except for code blocks in quotes."""
     scanner = MarkdownScanner()
     scanner.feed(text)
     blocks: dict[int, list[str]] = {}

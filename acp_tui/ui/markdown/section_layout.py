@@ -130,7 +130,8 @@ class CodeLayout:
     """Lays out a section of code. The section's height is known at once. A line is highlighted when drawn.
 
     While the code grows, new lines are highlighted as a continuation of the earlier lines. The earlier lines
-    keep their colours. The complete code is highlighted as a whole.
+    keep their colours. If more than `MAX_UNDRAWN_LINES` lines wait for colours, they stay plain. The complete
+    code is highlighted as a whole.
     """
 
     is_exact = True
@@ -159,7 +160,7 @@ class CodeLayout:
         self.height = max(1, len(self._label) + (self._ends[-1] if self._ends else 0))
 
     def _continue(self, before: CodeLayout) -> None:
-        """Reuse the drawn lines of the previous layout except the last line, which has changed."""
+        """Reuse the drawn lines of the previous layout except the last line, which can have changed."""
         self._code, self._ends, self._carry = before._code, before._ends, before._carry
         self._strips.update(before._strips)
         self._highlighter, self._highlighted = before._highlighter, before._highlighted

@@ -28,7 +28,10 @@ MAX_OPEN_LINE_LENGTH = 1000
 
 @dataclass(slots=True, frozen=True)
 class OpenLine:
-    """The incomplete last line of a section. The next section of the same paragraph continues the line."""
+    """The incomplete last line of a section; empty if the last line is complete.
+
+    The next section of the same paragraph continues the line.
+    """
 
     spans: Spans  # without the prefix
     prefix: Spans  # the quote bars, indents and list marks before the line

@@ -57,7 +57,8 @@ class Table:
     def lines(self, width: int, start: Table | None = None) -> list[Spans]:
         """Draw the table, or a later part of a table.
 
-        For a later part, `start` is the first part: its column widths are used, and the header is omitted.
+        For a later part, `start` is the first part: the column widths of `start` are used, and the header row
+        is omitted.
         """
         widths, fits = (start or self).columns(width)
         if not widths:
@@ -120,7 +121,7 @@ class Table:
         return [Segment("─┼─".join("─" * width for width in widths), self.palette.table_border)]
 
     def _records(self, width: int, *, continues: bool) -> list[Spans]:
-        """Draw each row as lines of "header: cell"."""
+        """Draw each row as lines of "header: cell", or of the cell alone if the header is empty."""
         lines: list[Spans] = []
         colon = Segment(": ", self.palette.table_head)
         for row in self.rows or [[[[]] for _ in self.head]]:
@@ -164,7 +165,10 @@ def _share(wanted: list[int], room: int) -> list[int]:
 
 
 def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
-    """Widen the columns from `least` to fill `room`, each in proportion to how far it is below `wanted`."""
+    """Widen the columns from `least` to at most `room` in total.
+
+    Each column is widened in proportion to how far the column is below `wanted`.
+    """
     missing = [want - have for want, have in zip(wanted, least, strict=True)]
     spare, total = room - sum(least), sum(missing)
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]

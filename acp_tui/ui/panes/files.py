@@ -41,10 +41,11 @@ class Counts(NamedTuple):
 
 
 class FilesPane(Pane):
-    """Lists the files that the agent has changed or read.
+    """Lists the files that have changed since session start, and the files that tool calls mention.
 
-    Changes are found by comparing the disk with the state at session start. If the comparison cannot find
-    all changes, those in tool calls are added.
+    Changes are found by comparing the disk with the state at session start. Before the first comparison, the
+    changes in tool calls are shown instead. If the comparison cannot find all changes, those in tool calls
+    are added.
     """
 
     TITLE: ClassVar = "Files"
@@ -123,7 +124,7 @@ class FilesPane(Pane):
     # ------------------------------------------------------------------------- content
 
     def build_items(self) -> Sequence[PaneItem]:
-        """Return changed files, then files that were only read."""
+        """Return changed files, then the other files that tool calls mention."""
         changed = self._changed()
         others = [path for path in self._touched_files.files if path not in changed]
         if not changed and not others:
@@ -150,7 +151,10 @@ class FilesPane(Pane):
 
     @property
     def _finds_all(self) -> bool:
-        """Whether comparing with the disk finds all changes. If not, those in tool calls are added."""
+        """False if the disk was compared and the comparison cannot find all changes.
+
+        Then the changes in tool calls are added.
+        """
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
 

@@ -70,7 +70,7 @@ class Pane(PaneList):
 
     @abstractmethod
     def is_affected(self, changes: Iterable[Change]) -> bool:
-        """Return True if the changes affect this pane. Must be fast: it is called for every frame."""
+        """Return True if the changes affect this pane. Must be fast: it can be called for every frame."""
 
     def draw_context(self, width: int) -> DrawContext:
         """Return the context for drawing parts of transcript entries."""

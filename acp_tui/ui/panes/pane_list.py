@@ -1,4 +1,7 @@
-"""A list with headings and notes between the items that can be chosen. Draws visible rows only."""
+"""A list with headings and notes between the items that can be chosen.
+
+Only visible items are drawn, and items without a fixed height in order to measure them.
+"""
 
 from __future__ import annotations
 

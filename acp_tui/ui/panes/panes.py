@@ -52,7 +52,7 @@ class Panes(Vertical):
         yield from self._panes
 
     def on_mount(self) -> None:
-        """Show the first pane."""
+        """Show the pane that was chosen as the first one to show."""
         self.switch_to(self._current)
 
     # ------------------------------------------------------------------------- content

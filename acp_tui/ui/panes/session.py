@@ -134,7 +134,10 @@ class SessionPane(Pane):
 
 
 def last_tests(servers: Iterable[Server]) -> dict[str, ServerTest]:
-    """Return the last test of each server, by name. Servers that were not tested are left out."""
+    """Return the last test of each server, by name.
+
+    Servers whose current definition was not tested are left out.
+    """
     from acp_tui.config.paths import paths
     from acp_tui.store.mcp.mcp_facts import McpFacts
 
@@ -154,10 +157,12 @@ CAPABILITY_LABELS = {
     "auth.logout": "sign out",
 }
 """Display names of capabilities, by their path in the protocol."""
+CAPABILITY_GROUPS = frozenset({"promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth"})
+"""Objects that are no capabilities themselves. Other empty objects mean that a capability is supported."""
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
-    """Yield a name for each advertised capability: its label, or else a name made from its path."""
+    """Yield a name for each of `_enabled_names`: its label, or else a name made from its path."""
     for name in _enabled_names(agent.capabilities):
         parent, _, child = name.rpartition(".")
         default = f"{child} sessions" if parent == "sessionCapabilities" else name
@@ -165,10 +170,14 @@ def _capabilities(agent: Agent) -> Iterator[str]:
 
 
 def _enabled_names(capabilities: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """Yield the dotted names of all capabilities that are neither null nor false."""
+    """Yield the dotted names of the capabilities that are neither null nor false.
+
+    Names that begin with an underscore are left out.
+    """
     for name, inner in capabilities.items():
         if name.startswith("_") or inner is None or inner is False:
             continue
         path = f"{prefix}{visible_line(name)}"
         nested = list(_enabled_names(inner, f"{path}.")) if isinstance(inner, dict) else []
-        yield from nested or [path]
+        is_group = bool(inner) if isinstance(inner, dict) else False
+        yield from nested or ([] if is_group or path in CAPABILITY_GROUPS else [path])

@@ -38,7 +38,7 @@ class TerminalsPane(Pane):
         self._displayed: dict[str, tuple[object, ...]] = {}  # the displayed state of each terminal
 
     def is_affected(self, changes: Iterable[Change]) -> bool:
-        """Return True if a terminal was added, or if the displayed state of a terminal changed."""
+        """Return True if a terminal was added, or if a terminal's command, folder, owner or end changed."""
         terminals = [(change, change.entry) for change in changes if isinstance(change.entry, Terminal)]
         return any(
             change.kind == "added" or self._displayed.get(terminal.terminal_id) != _displayed_state(terminal)

@@ -23,7 +23,7 @@ class TouchedFile:
 
 
 class TouchedFiles:
-    """The touched files by absolute path, in order of their first mention."""
+    """The touched files by absolute path."""
 
     def __init__(self, session: Session, cwd: str) -> None:
         self._cwd = cwd

@@ -34,7 +34,7 @@ def names_nothing(question: Question) -> bool:
 def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
     """Return the calls that a request without any details could be about; an empty list for other requests.
 
-    These calls are in progress, and no permission request names them.
+    These calls are in progress, and no pending permission request names them.
     """
     if not names_nothing(question):
         return []

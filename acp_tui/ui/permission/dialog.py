@@ -58,7 +58,7 @@ MIN_CONVERSATION_ROWS = 2
 
 
 class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
-    """Shows one question. Closing the dialog returns None, which allows nothing and stops the turn."""
+    """Shows one question. The result None of `action_close` allows nothing and stops the turn."""
 
     CSS = """
     PermissionScreen { align: center bottom; background: transparent; }

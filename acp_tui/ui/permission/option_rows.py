@@ -32,7 +32,7 @@ def all_options(question: Question) -> list[PermissionOption]:
 
 
 def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row]:
-    """Return a row for each option, with the option's number, key and effect."""
+    """Return a row for each option, with the option's effect, number (up to 9) and key, if it has a key."""
     rows: list[Row] = []
     for number, option in enumerate(all_options(question), 1):
         digit = str(number) if number < 10 else " "

@@ -1,6 +1,6 @@
 """Content of the permission dialog: everything the user should know before answering.
 
-All texts come from the agent or from files: they are escaped and never treated as markup.
+Texts from the agent and from files are escaped and never treated as Textual markup.
 """
 
 from __future__ import annotations
@@ -222,7 +222,10 @@ def _shortened_command(text: str) -> str:
 
 
 def _original_command(question: Question) -> str | None:
-    """Return the command in the raw input, such as `bash -lc …`; None if the dialog shows that command."""
+    """Return the command in the raw input, such as `bash -lc …`.
+
+    Return None if there is none, if the raw input has `args`, or if the dialog shows the command anyway.
+    """
     given = question.call.raw_input if question.call is not None else None
     command = given.get("command") if isinstance(given, dict) and "args" not in given else None
     if isinstance(command, list) and all(isinstance(word, str) for word in command):
@@ -318,7 +321,10 @@ def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str
 
 
 def _path_warning(path: str, real: str, inside: bool) -> str:
-    """Return a warning if a path is a symlink or outside the workspace; otherwise "". Safe to display."""
+    """Return a warning if `real` is not `path`, or if the path is outside the workspace; otherwise "".
+
+    The warning is safe to display.
+    """
     remarks = [f"leads to {reveal_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 
@@ -327,7 +333,7 @@ def _path_warning(path: str, real: str, inside: bool) -> str:
 
 
 def _diffs(question: Question) -> Iterator[Diff]:
-    """Yield a diff for each file that would change."""
+    """Yield the known diffs of the files that would change."""
     if question.kind == "write":
         path = question.subject.targets[0].path if question.subject.targets else ""
         old, new = question.old_text, question.new_text

@@ -43,7 +43,7 @@ class RuleEditDialog(Dialog[Rule | None]):
     AUTO_FOCUS = "RuleEditor"
 
     def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
-        """`agent` and `project` are the conversation's. Each is used only if the rule itself has none."""
+        """`agent` and `project` are the conversation's. The editor gets each only if the rule has none."""
         super().__init__()
         self._palette = palette
         self._elsewhere = rule.project if rule.project != project else None

@@ -88,7 +88,7 @@ class RuleEditor(Vertical, can_focus=True):
             palette: The colours of the current theme.
             agent: The agent that a rule can be restricted to; None if rules can only apply to all agents.
             project: The folder that a rule can be restricted to; None to offer no restriction to a folder.
-            scopes: The scopes to choose from.
+            scopes: The scopes to choose from. The scope of the first rule is added.
             id: The id of the widget.
         """
         super().__init__(id=id)

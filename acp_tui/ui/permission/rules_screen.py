@@ -56,7 +56,7 @@ class RulesScreen(Dialog[None]):
         rule_id: str | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Create the screen. At first, the rule with the id `rule_id` is selected."""
+        """Create the screen. `rule_id` is the id of the rule to select at first, if that rule exists."""
         super().__init__()
         self._rule_book = rule_book
         self._palette = palette
@@ -136,7 +136,7 @@ class RulesScreen(Dialog[None]):
         self._show_about()
 
     def _show_about(self) -> None:
-        """Show the message about the last key press or, if there is none, the effect of the selected rule."""
+        """Show the current message or, if there is none, the effect of the selected rule."""
         rule = self._selected
         self.query_one("#about", Static).update(self._message or (describe_effect(rule) if rule else ""))
 

@@ -44,7 +44,7 @@ _ANY_REFERENCE = (
 class Attachments:
     """Creates the tokens that stand for attachments, and finds the tokens in a text.
 
-    Images and outputs are kept until the app ends, because the user may edit an earlier prompt again.
+    Images and outputs are never removed, because the user may edit an earlier prompt again.
     """
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class Attachments:
         return re.sub("|".join(map(re.escape, new_tokens)), lambda found: new_tokens[found[0]], text)
 
     def missing_tokens(self, text: str) -> list[str]:
-        """Find the tokens in a text; return those whose attachments are not stored any more."""
+        """Return the tokens in a text whose attachments are not stored. Mentions of files are left out."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
     def _with_new_token(self, attachment: KeptAttachment) -> str:
@@ -151,7 +151,7 @@ class Attachments:
             number += 1
 
     def pasted_image(self, text: str) -> str | None:
-        """Return a mention if the pasted text is the path of an image; otherwise None.
+        """Return a mention if the pasted text is the absolute path of an existing image; otherwise None.
 
         Terminals paste the path of a file that is dropped on them.
         """
@@ -211,7 +211,7 @@ class Attachments:
 
 
 def _parse_block(block: Mapping[str, Any]) -> KeptAttachment | None:
-    """Return the attachment in a content block of a prompt; None if the block contains no attachment.
+    """Return the image, output, conversation or text attached by a content block; None for other blocks.
 
     The token of the attachment is empty.
     """

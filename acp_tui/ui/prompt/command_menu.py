@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class CommandMenu(Menu):
-    """A menu that is open while the typed text may be the start of a command."""
+    """A menu that is open while the typed text may be the start of a command, unless the user closes it."""
 
     TITLE = "commands"
 
@@ -62,7 +62,10 @@ class CommandMenu(Menu):
         return self.selected is not None and self.selected.name == self._typed
 
     def find_command(self, text: str) -> SlashCommand | None:
-        """Return the command if the text is only a slash and the command's name; otherwise None."""
+        """Return the command if the text is only a slash and the command's name; otherwise None.
+
+        One space after the name is allowed.
+        """
         name = text[1:].removesuffix(" ") if text.startswith("/") else ""
         return next((command for command in self.commands if command.name == name), None)
 
@@ -84,7 +87,7 @@ class CommandMenu(Menu):
             self.close()
 
     def dismiss(self) -> None:
-        """Close the menu, and keep it closed until the user starts to type another command."""
+        """Close the menu, and keep it closed while the text is a single line that begins with a slash."""
         self._dismissed = True
         self.close()
 

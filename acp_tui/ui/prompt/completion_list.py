@@ -48,7 +48,7 @@ class CompletionItem:
 
 
 class CompletionList(Widget):
-    """Shows completions. It never has the focus; the editor calls `move`."""
+    """Shows completions. The list never has the focus; other widgets call `move`."""
 
     DEFAULT_CSS = """
     CompletionList {
@@ -154,9 +154,10 @@ class CompletionList(Widget):
         return draw_row(segments, self.size.width, self.rich_style, selected)
 
     def _detail_line(self, row: int) -> Strip:
-        """Draw line `row` of the selected item's full description.
+        """Draw line `row` of the area below the items: a line of the selected item's description.
 
-        The line is blank after the end of the description, or if the item itself shows the full description.
+        The description is cut if it is very long. The line is blank after the end of the description, or if
+        the item itself shows the full description.
         """
         width = self.size.width
         chosen = self._choices[self.current] if self.current < len(self._choices) else CompletionItem("")

@@ -106,7 +106,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
     # ------------------------------------------------------------------------- typing
 
     async def on_key(self, event: events.Key) -> None:
-        """Run the binding of a key immediately, so that keys act in the order they were typed.
+        """Run the binding of Enter or a non-printable key immediately, so that keys act in typing order.
 
         Textual runs bindings after the key has passed the message queues of all parents, and characters
         typed meanwhile would overtake the key: typing "teh", two backspaces and "he" quickly would go wrong.

@@ -144,7 +144,10 @@ class FileMenu(Menu):
 
     @property
     def is_complete(self) -> bool:
-        """True if the mention is typed in full, or if nothing matches it."""
+        """True if the selected item is typed in full, or if nothing matches the mention.
+
+        Also true if the mention names an existing file and the first item is selected.
+        """
         selected, mention = self._selected, self._mention
         if selected is None or mention is None:
             return True
@@ -153,10 +156,10 @@ class FileMenu(Menu):
         return selected.removesuffix("/") == mention.name.removesuffix("/")
 
     def completion(self, *, final: bool) -> Completion | None:
-        """Return the text to insert for the selected file: its mention and a space.
+        """Return the text to insert for the selected item: its mention and a space.
 
         If `final` is false, a folder gets no space, so that the user can complete the path further. Return
-        None if no file is selected, or if the selected file cannot be attached.
+        None if no item is selected, or if the selected file cannot be attached.
         """
         path, mention = self._selected, self._mention
         if path is None or mention is None:

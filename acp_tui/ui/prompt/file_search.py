@@ -1,7 +1,7 @@
 """Finds the files that match the typed text, best first, in small steps so that typing is never delayed.
 
-All files are searched once per kind of match, best kind first. Worse kinds are tried only if there are
-too few matches. Each step checks `PATHS_PER_STEP` paths in about a millisecond.
+Each pass searches for one kind of match, best kind first. Worse kinds are tried only if there are too few
+matches. Each step checks up to `PATHS_PER_STEP` paths in about a millisecond.
 """
 
 from __future__ import annotations
@@ -114,7 +114,8 @@ def _passes(wanted: str, changed: Collection[str]) -> Iterator[tuple[Filter, int
     """Yield the filter of each pass, and the number of matches after which the pass ends.
 
     The best kind of match comes first. If the typed text contains a slash, the first pass compares the text
-    with the start of the path, otherwise with the start of the base name.
+    with the start of the path, otherwise with the start of the base name. Without typed text, the first pass
+    finds changed files.
     """
     if not wanted:
         folded = {path.lower() for path in changed}

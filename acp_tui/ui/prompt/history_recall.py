@@ -12,14 +12,14 @@ class History(Protocol):
     """The prompt history of a project."""
 
     def entries(self) -> Sequence[str]:
-        """Return all prompts, the latest last."""
+        """Return the prompts, the latest last."""
 
     def add(self, text: str) -> object:
         """Add a prompt that was sent."""
 
 
 class Recall:
-    """Goes through the history. Edits of recalled prompts are kept until a prompt is sent."""
+    """Goes through the history. Edits of recalled prompts are kept until `reset` is called."""
 
     def __init__(self, entries: Callable[[], Sequence[str]]) -> None:
         self._get_entries = entries

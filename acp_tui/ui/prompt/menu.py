@@ -24,7 +24,7 @@ class Menu(Popup):
     @property
     @abstractmethod
     def is_complete(self) -> bool:
-        """True if the selected item is typed in full already."""
+        """True if the typed text needs no completion, such as when the selected item is typed in full."""
 
     @abstractmethod
     def completion(self, *, final: bool) -> Completion | None:

@@ -1,4 +1,4 @@
-"""Folds large pastes: a short token stands for the text until the prompt is sent."""
+"""Folds large pastes: a short token stands for the text until it is unfolded or the prompt is sent."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self._wait_for_pause()
 
     def _wait_for_pause(self) -> None:
-        """Give the focus to the first field as soon as keys are accepted."""
+        """Give the focus to the first field, or to the text area, as soon as keys are accepted."""
         if self._typing_guard.accepts_keys:
             self._interrupts = False
             self._pages.current.take_focus()
@@ -363,7 +363,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self.dismiss(FormAnswer("decline"))
 
     def action_close(self) -> None:
-        """Close the form without an answer. If the user has filled in something, ask first."""
+        """Close the form with the answer "cancel". If the user has filled in something, ask first."""
         if not self._pages.have_changed:
             self.dismiss(FormAnswer("cancel"))
             return

@@ -43,7 +43,7 @@ class FormPages:
             palette: The colours of the current theme.
             validate: Returns what is wrong with a whole object, the most important fault first.
             show_problem: Shows a problem with what was entered; "" hides it.
-            switched: Called when another page is shown.
+            switched: Called after a page has been shown, also the first one.
             warn_of_secrets: Whether fields that seem to ask for a secret are marked.
         """
         self._dialog = dialog

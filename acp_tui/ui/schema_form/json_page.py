@@ -51,9 +51,9 @@ class JsonPage(Vertical):
         yield self.editor
 
     def take_focus(self) -> None:
-        """Focus the text area. If the text is unchanged, select the first null.
+        """Focus the text area. If the text is unchanged, select the first null that is the value of a key.
 
-        A null is a placeholder for a required value that the user has to enter.
+        Such a null is usually a placeholder for a required value that the user has to enter.
         """
         self.screen.set_focus(self.editor)
         lines = self._first_text.split("\n")
@@ -64,7 +64,7 @@ class JsonPage(Vertical):
 
     @property
     def has_changed(self) -> bool:
-        """True if the user has changed the text."""
+        """True if the text differs from the initial text."""
         return self.editor.text != self._first_text
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:

@@ -107,7 +107,10 @@ class JsonEditor(TextEditor):
         self.refresh()
 
     def get_line(self, line_index: int) -> Text:
-        """Return a line, highlighted without regard to other lines: no JSON token spans several lines."""
+        """Return a line, highlighted without regard to other lines: no JSON token spans several lines.
+
+        A line of more than `MAX_LINE_CHARS` characters is not highlighted.
+        """
         line = super().get_line(line_index)
         if len(line.plain) <= MAX_LINE_CHARS:
             at = 0

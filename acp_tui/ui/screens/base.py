@@ -109,7 +109,7 @@ class BaseScreen(Screen[None]):
 
     @property
     def is_in_front(self) -> bool:
-        """True if the user sees this screen, perhaps below a dialog."""
+        """True if this screen is in the tab in front, perhaps below other screens."""
         return self in self.app.screen_stack
 
     def open_dialog(

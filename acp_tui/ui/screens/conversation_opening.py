@@ -21,11 +21,12 @@ def open_conversation(
     session: str | None = None,
     place: TextPlace | None = None,
 ) -> None:
-    """Close the chooser, and show the chosen conversation.
+    """Show the chosen conversation, in a tab of its own or in place of the chooser.
 
     Args:
         chooser: The screen on which the user chose the conversation.
-        over: The screen that the chooser covers; None if the chooser covers no screen.
+        over: The screen that the chooser covers; None if the chooser covers no screen. A chooser that covers
+            a screen is closed.
         make: Makes the screen of the conversation. The screen opens in a new tab if `over` is given;
             otherwise the screen replaces the chooser.
         session: The id of a recorded session. If a tab already has this session open, show that tab instead.

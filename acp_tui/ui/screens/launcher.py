@@ -50,14 +50,14 @@ MAX_RECENT_SESSIONS = 6
 
 
 class Filter(InputLine):
-    """The filter of the launcher's list. While the filter is empty, digits choose an item of the list.
+    """The filter of the launcher's list. While the filter is empty, 1 to 9 choose an item of the list.
 
     The filter itself decides whether a digit is text, because the launcher's bindings are checked too early:
     when a digit is typed right after a letter, the letter is not in the filter yet.
     """
 
     def on_key(self, event: events.Key) -> None:
-        """Leave digits to the launcher's bindings while the filter is empty."""
+        """Leave the digits 1 to 9 to the launcher's bindings while the filter is empty."""
         if not self.value and self._is_number(event.key):
             event.prevent_default()
 
@@ -101,10 +101,10 @@ class LauncherScreen(BaseScreen):
             palette: The colours of the current theme.
             load: Finds the agents and sessions; called in a thread.
             make_screen: Makes the screen of the chosen conversation.
-            folder: The folder in which agents start.
+            folder: The folder for new conversations.
             load_servers: Reads the MCP servers that may be started, and the others; called in a thread.
             over: The screen that the launcher is opened over; the chosen conversation then opens in a new
-                tab. None if the launcher is the base screen.
+                tab, unless a tab already shows it. None if the launcher is the base screen.
             in_worktree: Whether new conversations get a git worktree, until the user changes the choice.
         """
         super().__init__(palette)
@@ -181,7 +181,7 @@ class LauncherScreen(BaseScreen):
         return f'No matches for "{visible_line(self._query)}". {key} shows all.'
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
-        """Yield each heading with its agents, or with the latest sessions."""
+        """Yield each heading with its agents, or with the first sessions of the list."""
         if self._choices is None:
             return
         agents = self._choices.agents
@@ -354,7 +354,7 @@ def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Sp
 
 
 def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
-    """Draw the reason why the agent cannot start, and the command that installs the agent.
+    """Draw the reason why the agent cannot start, and the command that installs the agent, if known.
 
     The copy key of the view copies only the command.
     """

@@ -25,7 +25,7 @@ _STYLES = {"working": "success", "asking": "warning", "done": "accent", "dead": 
 
 
 class TabStrip(Widget):
-    """Shows all tabs in one row, and marks the current tab."""
+    """Shows the tabs that fit in one row, and marks the current tab."""
 
     DEFAULT_CSS = """
     TabStrip { height: 1; background: $panel; color: $foreground; }

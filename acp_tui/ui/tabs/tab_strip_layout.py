@@ -48,7 +48,10 @@ class Piece:
 
 
 def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[Piece]:
-    """Return the parts of a row that fits into `width` cells. The current tab is always shown."""
+    """Return the parts of a row that fits into `width` cells. The current tab is always shown.
+
+    The row can be wider if all other tabs are left out.
+    """
     title = MAX_TITLE
     while title > MIN_TITLE and _width(tabs, current, 0, len(tabs), title) > width:
         title -= 1

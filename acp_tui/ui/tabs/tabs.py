@@ -61,7 +61,10 @@ class Tabs:
 
     @property
     def current(self) -> Tab | None:
-        """The tab that the user sees; None before the first one exists."""
+        """The tab that the user sees.
+
+        None before the first tab exists, and while the tab is being replaced or closed.
+        """
         return next((tab for tab in self._tabs if tab.mode == self._app.current_mode), None)
 
     def of_screen(self, screen: object) -> Tab | None:
@@ -169,7 +172,8 @@ class Tabs:
     def show_waiting(self) -> bool:
         """Show the tab that has waited longest for an answer; if none waits, one whose turn has ended unseen.
 
-        If the tab has a question, opens the dialog with the question. Returns False if no tab was shown.
+        The current tab is skipped while a dialog is open. If the tab that is shown has a question, opens the
+        dialog with the question. Returns False if no tab was shown.
         """
         tab = self._next_waiting()
         if tab is not None:
@@ -267,7 +271,7 @@ class Tabs:
     # ------------------------------------------------------------------------- closing
 
     async def close_tab(self, tab: Tab) -> None:
-        """Close a tab and end its agent; while the agent works, only if the user confirms."""
+        """Close a tab and end its agent, unless `may_close`, called with `confirm`, returns False."""
         if await self.may_close(tab, confirm=True):
             await self.remove(tab)
 

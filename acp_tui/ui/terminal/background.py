@@ -52,7 +52,7 @@ class BackgroundWatcher:
     def start(self) -> None:
         """Ask the terminal for its background now, and again whenever acp-tui gets the terminal back.
 
-        Only the first call has an effect.
+        Only the first call has an effect. The Linux console is not asked.
         """
         if self._started:
             return
@@ -62,7 +62,10 @@ class BackgroundWatcher:
             self._modes.set("background", on=queries, off=STOP_REPORTS)
 
     def receive(self, reply: BackgroundReply) -> bool:
-        """Update `dark` from a reply of the terminal. Return True if `dark` has changed."""
+        """Update `dark` from a reply of the terminal. Return True if `dark` has changed.
+
+        Once the colour is known, a report of the colour scheme only makes acp-tui ask for the colour again.
+        """
         if reply.from_colour:
             self._colour_is_known = True
         elif self._colour_is_known:  # the colour is more reliable: the report may be about the desktop

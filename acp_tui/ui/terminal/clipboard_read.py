@@ -23,7 +23,7 @@ def clipboard_programs(environ: Mapping[str, str]) -> tuple[list[str], list[str]
     """Return a command that lists the types of the clipboard's content, and a command that reads an image.
 
     The caller appends the image's type to the second command. If the first command is empty, the second
-    command reads PNG images only and takes no type. Returns None if no program is installed. Also returns
+    command reads PNG images only and takes no type. Returns None if no usable program is found. Also returns
     None over SSH, where programs would read the clipboard of the remote machine, not the user's.
     """
     if _remote(environ):
@@ -44,7 +44,7 @@ def can_read_clipboard(environ: Mapping[str, str]) -> bool:
 
 
 def text_program(environ: Mapping[str, str]) -> list[str] | None:
-    """Return the command that reads text from the clipboard; None over SSH or if no program is found."""
+    """Return the command that reads text from the clipboard; None over SSH or without a usable program."""
     if _remote(environ):
         return None
     if sys.platform == "darwin":
@@ -61,7 +61,7 @@ def _remote(environ: Mapping[str, str]) -> bool:
 
 
 async def clipboard_text() -> str:
-    """Return the text in the clipboard; empty if there is none."""
+    """Return the text in the clipboard; empty if there is none, or if the text cannot be read."""
     program = text_program(os.environ)
     return (await _output(program)).decode(errors="replace") if program is not None else ""
 
@@ -84,7 +84,7 @@ async def clipboard_picture() -> tuple[bytes, str] | None:
 
 
 async def _output(command: Sequence[str]) -> bytes:
-    """Return the output of a program; empty if the program fails or takes too long."""
+    """Return up to `MAX_BYTES` bytes of a program's output; empty if the program fails or takes too long."""
     try:
         process = await asyncio.create_subprocess_exec(
             *command,

@@ -38,7 +38,7 @@ class Program:
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy a text, and return a sentence that tells the user where the text was copied to.
+    """Copy a text, and return a sentence that tells the user the result.
 
     `send` writes an escape sequence to the terminal; None if there is no terminal.
     """

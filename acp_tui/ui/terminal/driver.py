@@ -74,7 +74,10 @@ class TerminalWriter:
         self._pieces.append(text)
 
     def flush(self) -> None:
-        """Write the buffered text, and wait until the terminal has accepted it."""
+        """Write the buffered text, and wait until the terminal has accepted the text.
+
+        Drop the text if the terminal is closed, or if it is blocked and `discards_blocked_output` is set.
+        """
         rest = memoryview("".join(self._pieces).encode(self._encoding, self._errors))
         self._pieces.clear()
         while rest and not self._closed:
@@ -214,7 +217,10 @@ class TerminalDriver(LinuxDriver):
         self._resume()
 
     def _resume(self) -> None:
-        """Take the terminal back and draw, unless the app is ending or another program uses the terminal."""
+        """Take the terminal back and draw, unless the app is ending or another program uses the terminal.
+
+        If acp-tui is a background job, only schedule `_stop_in_background`.
+        """
         if self._writer.discards_blocked_output or not self._auto_restart:
             return
         if not self._in_foreground():
@@ -226,7 +232,10 @@ class TerminalDriver(LinuxDriver):
         self.resume_application_mode()
 
     def _stop_in_background(self) -> None:
-        """Suspend acp-tui again if it is still a background job, which must not draw. Otherwise resume."""
+        """Suspend acp-tui again if it is still a background job, which must not draw. Otherwise resume.
+
+        Do nothing if the app is ending.
+        """
         if self._writer.discards_blocked_output:
             return
         if not self._in_foreground():

@@ -39,7 +39,8 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 async def edit(text: str, command: list[str]) -> str:
     """Let the user edit a text in the editor `command`, and return the result.
 
-    The caller must have released the terminal. Raises `UserError` if the editor fails.
+    The caller must have released the terminal. Raises `UserError` if the editor cannot be
+    started or exits with an error status.
     """
     descriptor, name = tempfile.mkstemp(suffix=".md", prefix="prompt-")  # mode 0600
     path = Path(name)

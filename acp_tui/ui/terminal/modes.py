@@ -28,7 +28,7 @@ class TerminalModes:
         self._send(on)
 
     def unset(self, name: str) -> None:
-        """Turn a mode off for good, if it is on."""
+        """Turn a mode off, if it is on. It stays off until `set` turns it on again."""
         if name in self._modes:
             self._send(self._modes.pop(name)[1])
 

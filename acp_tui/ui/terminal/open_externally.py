@@ -1,6 +1,7 @@
 """Opens images, audio and other embedded files from an agent in the desktop's default application.
 
-Only files that cannot contain code are opened. Others, such as web pages and scripts, are only saved.
+Only pictures, sound, films and plain documents are opened. Other files, such as web pages, scripts and SVG
+pictures, are only saved.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ OPENERS = ("xdg-open", "open", "wslview")
 
 
 def open_externally(content: Content) -> str:
-    """Save an embedded file as a private file. Open the saved file if it cannot contain code.
+    """Save an embedded file as a private file. Open the saved file if its type is harmless.
 
     Return a sentence that tells the user what was done or what failed.
     """

@@ -22,7 +22,7 @@ def in_tmux(environ: Mapping[str, str]) -> bool:
 
 
 def in_screen(environ: Mapping[str, str]) -> bool:
-    """Return True if acp-tui runs inside GNU screen."""
+    """Return True if acp-tui runs inside GNU screen and not inside tmux."""
     return bool(environ.get("STY")) and not in_tmux(environ)
 
 

@@ -69,7 +69,9 @@ class ResilientApp(App[int]):
             self.call_later(self.close_broken, broken)
 
     def report(self, error: BaseException | None, doing: str = "on the screen") -> None:
-        """Log an unexpected error, and show it in a toast with the path of the log.
+        """Log an unexpected error as `error_containment.record` does, and show the error in a toast.
+
+        The toast names the path of the log, if there is a log.
 
         `doing` says when the error happened, in words that follow "Unexpected error" in the log. If `error`
         is None, `doing` describes the error instead.
@@ -104,7 +106,7 @@ class ResilientApp(App[int]):
     def exit(
         self, result: int | None = None, return_code: int = 0, message: RenderableType | None = None
     ) -> None:
-        """Exit, but not before the first frame is complete: partly mounted screens cannot be removed."""
+        """Exit. While the app starts, wait for the first frame: partly mounted screens cannot be removed."""
         leave = partial(super().exit, result, return_code, message)
         if self.has_drawn or self._driver is None:  # Textual 8.2.8: None until the app has been started
             leave()

@@ -1,4 +1,4 @@
-"""Syntax highlighting: Pygments splits code into tokens, and the palette has a style for each token type."""
+"""Syntax highlighting: Pygments splits code into tokens, and the palette has styles for token types."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def language_of(path: str) -> str:
 
 @lru_cache(maxsize=1)
 def _file_patterns() -> tuple[dict[str, list[str]], list[tuple[str, str]]]:
-    """Return the file name patterns of all languages that Pygments knows.
+    """Return the file name patterns of all built-in Pygments languages that have an alias.
 
     The dictionary maps file names and patterns such as `*.py` to languages. The list has all other patterns,
     each with its language.
@@ -127,7 +127,7 @@ def _highest_priority(languages: Iterable[str]) -> str:
 def lexer_of(language: str) -> Lexer | None:
     """Return Pygments' lexer for a language; None if the language is unknown.
 
-    `language` is any of the names that Pygments has for the language.
+    `language` is any of the aliases that Pygments has for the language, in lower or upper case.
     """
     if not language:
         return None

@@ -1,8 +1,8 @@
 """The vertical layout of a transcript: the entries' bodies and heights, and what is at a given row.
 
-Only entries near the viewport get a body. All others have an estimated height, which is corrected when they
-come near. To *settle* lines is to measure their exact heights. Settling can move lines, so methods that
-settle a screen return the row at which the screen begins afterwards.
+An entry gets a body when it comes near the viewport, or when a caller needs the body. Until then, the entry's
+height is an estimate. To *settle* lines is to measure their exact heights. Settling can move lines, so
+methods that settle a screen return the row at which the screen begins afterwards.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class EntryLayout:
     # ------------------------------------------------------------------------- folding
 
     def is_folded(self, entry: Entry) -> bool:
-        """Return True if only the short form of an entry is shown."""
+        """Return True if an entry is folded: only its short form is shown."""
         index = self._indexes.get(entry.id)
         wish = self.blocks[index].folded if index is not None else None
         if wish is None:

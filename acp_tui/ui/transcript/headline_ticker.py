@@ -29,7 +29,7 @@ class HeadlineTicker:
     def update(self) -> None:
         """Start the timer if the first line of a running entry is visible; otherwise stop the timer.
 
-        Must be called whenever the visible lines have changed.
+        Without a clock, the timer does not run. Must be called whenever the visible lines have changed.
         """
         needed = self._layout.clock is not None and bool(self._rows())
         if needed and self._timer is None:

@@ -16,7 +16,7 @@ _MARKS = re.compile(r"(?<!\w)[*_`~]+|[*_`~]+(?!\w)")
 
 
 class TranscriptSearch:
-    """Finds a needle in the entries' texts, not in the drawn lines: drawing all entries is slow."""
+    """Counts a needle in the entries' texts, because drawing all entries is slow. Moves by drawn lines."""
 
     def __init__(self, view: TranscriptView) -> None:
         self._view = view
@@ -30,7 +30,10 @@ class TranscriptSearch:
 
     @property
     def number(self) -> int:
-        """The position of the current match among all matches, from 1; 0 if no match is current."""
+        """The position of the current match among all matches, from 1; 0 if no match is current.
+
+        The position is approximate: matches are counted in the texts, but `move` moves by drawn lines.
+        """
         if self._current is None:
             return 0
         entry, match = self._current
@@ -57,7 +60,12 @@ class TranscriptSearch:
                 self._counts[block.entry.id] = count
 
     def move(self, step: int) -> bool:
-        """Move to the next (1) or previous (-1) line with a match. Return False if there is none."""
+        """Move to the next (1) or previous (-1) line with a match, wrapping around.
+
+        If no drawn line of an entry contains the match, move to the entry's first line. If the current entry
+        no longer has a match, start again at the first (1) or last (-1) entry with a match. Return False if
+        no entry has a match.
+        """
         self._count()
         if not self._counts:
             return False
@@ -99,7 +107,8 @@ class TranscriptSearch:
     def _lines(self, entry_id: int) -> list[int]:
         """Return the numbers of the drawn lines with a match in an entry. Unfold the entry if necessary.
 
-        If no drawn line contains a match, return `[0]`: the match is in an omitted part, or spans two lines.
+        If no drawn line contains a match, return `[0]`: for example, if the match is in an omitted part or
+        spans two lines.
         """
         view, needle = self._view, self._view.highlight.needle
         lines = view.lines_with(entry_id, needle)

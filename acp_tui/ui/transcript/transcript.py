@@ -121,7 +121,7 @@ class Transcript(TranscriptView):
     def action_jump(self, landmark: str, step: int) -> None:
         """Move to the next (1) or previous (-1) prompt, tool call or error.
 
-        Ring the bell if there is no such entry.
+        `jump_to_prompt` moves to prompts. Ring the bell if there is no such tool call or error.
         """
         if landmark == "prompt":
             self.jump_to_prompt(step)
@@ -132,7 +132,7 @@ class Transcript(TranscriptView):
         """Move the cursor to the next (1) or previous (-1) prompt, and show the prompt at the top.
 
         After the last prompt, step 1 leads to the end of the transcript. Ring the bell if there is nowhere to
-        go. Return False if the view is at the end afterwards, else True.
+        go. Return False if the view follows the end without a cursor afterwards, else True.
         """
         is_at_end = self.following and self.cursor is None
         if not (step > 0 and is_at_end) and self.move_cursor(step, "prompt"):

@@ -184,7 +184,7 @@ class TranscriptView(ScrollView, can_focus=True):
         self._jump(self.scroll_offset.y + lines)
 
     def scroll_to_entry(self, entry_id: int, line: int = 0) -> None:
-        """Scroll a line of an entry into view unless the line is visible already."""
+        """Scroll a line of an entry into view unless the line is visible already, above the last row."""
         index = self.entry_layout.index_of(entry_id)
         if index is None:
             return

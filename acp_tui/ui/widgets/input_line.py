@@ -19,7 +19,7 @@ EDITING_BINDINGS: list[BindingType] = [
 
 
 class InputLine(Input, inherit_bindings=False):
-    """An input that removes control characters from its value. Its cursor does not blink."""
+    """An input that removes unsafe control characters from its value. Its cursor does not blink."""
 
     BINDINGS: ClassVar[list[BindingType]] = EDITING_BINDINGS
 

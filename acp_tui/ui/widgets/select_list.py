@@ -128,13 +128,13 @@ class SelectList(ScrollView):
             self.selected = (start + step) % len(self._rows)
 
     def height_at(self, width: int) -> int:
-        """Return the number of lines of all rows at a width."""
+        """Return the number of lines of the list at a width."""
         if width not in self._heights:
             self._heights[width] = len(self._lines_at(width)) if width > 0 else 0
         return self._heights[width]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
-        """Return the number of lines of all rows. Called during the layout: must change nothing."""
+        """Return the number of lines of the list. Called during the layout: must not change the list."""
         return self.height_at(width)
 
     def on_resize(self) -> None:

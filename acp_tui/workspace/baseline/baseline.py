@@ -1,7 +1,7 @@
 """A snapshot of the workspace at session start, for listing and reverting changes.
 
-The snapshot is compared with the disk, so every change is found, however it was made. Files outside the
-snapshot (ignored, or outside the roots) are copied when the agent announces that it will change them.
+The snapshot is compared with the disk, so changes to its files are found, however they were made. Files
+outside the snapshot (such as ignored files) are copied when the agent announces that it will change them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MAX_REPOSITORIES = 200
 
 @dataclass(frozen=True, slots=True)
 class _AnnouncedFile:
-    """A file outside the snapshot, as it was when the agent announced a change of the file."""
+    """A file that the snapshot does not contain, as it was when a change of the file was reported."""
 
     original: FileState
     signature: tuple[int, ...] | None  # at that time
@@ -79,7 +79,8 @@ class Baseline:
         """Delete what is in `directory`, and copy the roots into it. Must be called only once.
 
         `progress` is called with two numbers for the folder being copied: the files copied so far, and all
-        files to copy. If a root cannot be copied, a notice is added. Other methods wait for the snapshot.
+        files to copy. If a root cannot be copied, a notice is added. Except `content` and
+        `contents`, the methods that use the copies wait for the snapshot.
         """
         loop = asyncio.get_running_loop()
 
@@ -97,9 +98,10 @@ class Baseline:
 
     @property
     def complete(self) -> bool:
-        """Whether all changes can be found.
+        """Whether all roots could be copied.
 
-        If this is False, some changes are found only if the agent announces them; `notices` says why.
+        If this is False, some changes in the roots are found only if the agent announces them; `notices` says
+        why.
         """
         return self._complete
 
@@ -112,7 +114,7 @@ class Baseline:
         await asyncio.to_thread(self._announce, list(paths), changed=True)
 
     async def changes(self) -> list[FileChange]:
-        """Return all changes since the snapshot, sorted by path."""
+        """Return the changes found since the snapshot, sorted by path. Raises `UserError`."""
         return await asyncio.to_thread(self._changes)
 
     async def original_content(self, path: Path) -> bytes | None:
@@ -125,7 +127,7 @@ class Baseline:
         return self._copies.size if self._copies is not None else 0
 
     async def checkpoint(self) -> Checkpoint:
-        """Copy all changed files, so that their current state can be restored. Raises `UserError`."""
+        """Copy the changed files if possible, to allow restoring their current state. Raises `UserError`."""
         return await asyncio.to_thread(self._checkpoint)
 
     async def states_at(self, checkpoint: Checkpoint | None, paths: Iterable[Path]) -> dict[Path, FileState]:
@@ -144,7 +146,7 @@ class Baseline:
         return await asyncio.to_thread(self._contents, blobs)
 
     async def keep_only(self, checkpoints: Iterable[Checkpoint]) -> None:
-        """Delete the copies that were made for checkpoints, except the copies that `checkpoints` need."""
+        """Delete copies for checkpoints, except those that `checkpoints` or the latest checkpoint need."""
         await asyncio.to_thread(self._keep_only, list(checkpoints))
 
     async def revert(self, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads the content of files. Does not follow links, block on pipes, or read more than a maximum size."""
+"""Reads the content of files and the targets of links. Pipes and files above a maximum size are refused."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def _read(path: bytes, max_size: int) -> FileContent:
 
 
 def signature(path: bytes) -> tuple[int, ...] | None:
-    """Return a value that changes whenever the file changes; None if there is no file.
+    """Return a value to detect changes of a file: inode, mode, size and times. None if they cannot be read.
 
-    The file is not read.
+    The content of the file is not read.
     """
     try:
         status = os.lstat(path)

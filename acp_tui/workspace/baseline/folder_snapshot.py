@@ -66,7 +66,7 @@ class FolderSnapshot:
         git: The private repository in which the contents are stored.
         root: The folder.
         number: A number that is different for each snapshot in `git`.
-        limits: The limits of all snapshots in `git` together.
+        limits: The limits. `files` and `total_size` apply to all snapshots in `git` together.
         exclude: Folders to leave out.
     """
 
@@ -191,7 +191,8 @@ class FolderSnapshot:
     def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
         """Return the tracked files, whose contents can mostly be taken from the user's repository.
 
-        Return None if there is no repository, or if it cannot be used.
+        Return None if there is no repository, if the repository cannot be used, or if a `.gitignore` or
+        `.gitattributes` is a pipe or another special file.
         """
         if self._repository is None or self._special:
             return None
@@ -253,7 +254,7 @@ class FolderSnapshot:
     def original(self, path: Path) -> FileState | None:
         """Return the original state of a path.
 
-        None if the path was ignored or excluded, or could not be listed.
+        None if the path was ignored or excluded, is in a `.git`, or could not be listed.
         """
         return self.originals([path])[path]
 
@@ -289,7 +290,7 @@ class FolderSnapshot:
     # ---- changes
 
     def changes(self) -> Iterator[FileChange]:
-        """Yield the changes of all files in the folder."""
+        """Yield the changes of files in the folder, but not of ignored or excluded files without a copy."""
         if not self.root.is_dir():
             yield from self._all_deleted()
             return

@@ -26,7 +26,7 @@ class Limits:
 
 @dataclass(slots=True)
 class Totals:
-    """The number and total size of the files copied so far, in all folders."""
+    """The number of files counted so far in all folders, and the total size of those that were copied."""
 
     files: int = 0
     size: int = 0

@@ -38,10 +38,11 @@ class ReplacedFile:
 def put_back(files: Sequence[ReplacedFile], max_size: int) -> list[Path]:
     """Restore the files as they were before the rewind. Return the paths of those that had to be restored.
 
-    Raises `UserError`, before anything is restored, if a file has changed since the rewind. Files larger than
-    `max_size` bytes count as changed.
+    Raises `UserError`, before anything is restored, if a file is neither as before nor as after the rewind.
+    Files that are unreadable or larger than `max_size` bytes count as such.
 
-    Also raises `UserError` if a file cannot be restored. By then, other files may have been restored.
+    Also raises `UserError` if a file changes meanwhile or cannot be restored. By then, other files may have
+    been restored.
     """
     replaced = [file for file in files if not _is_put_back(file, max_size)]
     # Files that the rewind created are removed first: they may have replaced folders of other files.

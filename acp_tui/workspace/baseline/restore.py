@@ -52,7 +52,7 @@ def remove(path: Path) -> None:
 
 
 class ChangedMeanwhileError(Exception):
-    """A file no longer has the expected content, so it was not replaced."""
+    """A file no longer has the expected content, or could not be read, so it was not replaced."""
 
 
 def replace_if_unchanged(
@@ -60,8 +60,8 @@ def replace_if_unchanged(
 ) -> None:
     """Replace the `expected` content of a file or link by `wanted`. None stands for no file.
 
-    Raises `ChangedMeanwhileError` if the current content is not `expected`. At any moment the path holds
-    either the expected or the wanted content.
+    Raises `ChangedMeanwhileError` if the current content is not `expected` or cannot be read. At any moment
+    the path holds either the expected or the wanted content.
     """
     try:
         now = read_content(bytes(path), max_size)

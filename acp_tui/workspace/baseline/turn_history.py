@@ -24,7 +24,10 @@ StepKind = Literal["restore", "create", "delete", "mode"]
 
 @dataclass(frozen=True, slots=True)
 class HistoryLimits:
-    """The maximum number of turns to keep, and the maximum total size of the copied files, in bytes."""
+    """The maximum number of turns to keep, and the maximum total size of the copied files, in bytes.
+
+    The last turn is kept whatever its size.
+    """
 
     turns: int = 100
     size: int = 200_000_000
@@ -118,7 +121,7 @@ class TurnHistory:
             await asyncio.shield(self._ending)
 
     async def close(self) -> None:
-        """Cancel the checkpoint that is being taken, if any."""
+        """Cancel the checkpoint that is being taken after a turn, if any."""
         if self._ending is not None:
             self._ending.cancel()
             await asyncio.wait([self._ending])

@@ -106,7 +106,10 @@ def _write_all(file: int, data: bytes) -> None:
 
 
 def _copy_owner_and_mode(file: int, old: os.stat_result) -> None:
-    """Give the file the mode of `old` and, if permitted, the owner and group of `old`."""
+    """Give the file the mode of `old` and, if permitted, the owner and group of `old`.
+
+    If the owner or group cannot be set, the set-user-ID and set-group-ID bits of the mode are left out.
+    """
     mode = stat.S_IMODE(old.st_mode)
     new = os.fstat(file)
     if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid):

@@ -158,7 +158,7 @@ class ReadHandle:
 
 
 class WriteHandle:
-    """A file that can be written. Its directory is open; the file itself need not exist yet."""
+    """A file to write. Its directory, or the innermost existing one, is open. The file need not exist yet."""
 
     def __init__(
         self, path: str, target: WriteTarget, lock: threading.Lock, *, inside: bool, why: str | None
@@ -179,7 +179,7 @@ class WriteHandle:
         self._lock = lock
 
     def old_text(self) -> str | None:
-        """Return the file's current text, for a diff; None if the file is missing or not text. Blocks."""
+        """Return the current text, for a diff; None if it is missing, unreadable or not text. Blocks."""
         try:
             with self._target.open_file() as file, file.borrow() as number:
                 _require_regular(os.fstat(number), self.path)

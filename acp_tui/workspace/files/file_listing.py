@@ -103,7 +103,8 @@ class FileListing:
     def current(self) -> ListedFiles:
         """Return the latest complete listing. Until the first listing ends, return the files found so far.
 
-        If the latest listing is too old, or if there is no listing, a new listing starts in the background.
+        If the latest listing is too old, or if there is no listing, a new listing starts in the background,
+        unless one is running.
         """
         if self._run is not None and not self._run.running:
             self._found, self._ended, self._run = self._run.found, self._run.ended, None
@@ -234,7 +235,10 @@ class _ListingRun:
 
 
 def _walk(folder: Path) -> Iterator[str]:
-    """Yield everything below a folder, breadth first. Skips generated folders; does not follow links."""
+    """Yield everything below a folder, breadth first. Does not enter links or folders in `_NOT_ENTERED`.
+
+    Those folders are left out.
+    """
     queue = deque([""])
     while queue:
         below = queue.popleft()

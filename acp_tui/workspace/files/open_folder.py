@@ -37,10 +37,10 @@ class OpenFolder:
 
     @contextmanager
     def working_directory(self) -> Iterator[str]:
-        """Yield a path that leads to this folder and is valid within the block, also in a child process.
+        """Yield a path that leads to this folder and is valid within the block.
 
-        macOS has no such path; there, the real path is yielded. Raises `Refusal` if the real path no longer
-        leads to this folder.
+        The path can be the working directory in which a child process is started. macOS has no such path;
+        there, the real path is yielded. Raises `Refusal` if the real path leads to another folder.
         """
         with self._descriptor.borrow() as number:
             if _HAS_FD_DIRECTORY:
@@ -85,7 +85,7 @@ def open_folder(path: str) -> OpenFolder:
 
 
 def path_identity(path: str) -> tuple[int, int] | None:
-    """Return the device and inode number of the file or folder at a path; None if there is none."""
+    """Return the device and inode number of the file or folder at a path; None if `stat` fails."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

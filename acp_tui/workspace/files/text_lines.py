@@ -22,7 +22,7 @@ class UnreadableError(Exception):
 
 
 def read_lines(descriptor: int, first: int, limit: int | None) -> str:
-    """Return `limit` lines (None: all) from the 1-based line `first` on."""
+    """Return up to `limit` lines (None: all) from the 1-based line `first` on."""
     if b"\0" in os.pread(descriptor, _SNIFF_BYTES, 0):
         raise UnreadableError("it is a binary file")
     position = _find_line(descriptor, first)
@@ -37,7 +37,7 @@ def read_lines(descriptor: int, first: int, limit: int | None) -> str:
 
 
 def _find_line(descriptor: int, line: int) -> int | None:
-    """Return the byte position where a line begins; None if the file has fewer lines."""
+    """Return the byte position where a line begins; None if the file has fewer than `line - 1` newlines."""
     position, missing = 0, line - 1
     while missing:
         chunk = os.pread(descriptor, _CHUNK_BYTES, position)
@@ -52,7 +52,7 @@ def _find_line(descriptor: int, line: int) -> int | None:
 
 
 def _read(descriptor: int, position: int, limit: int | None) -> bytes:
-    """Read `limit` lines (None: all) from a byte position on."""
+    """Read up to `limit` lines (None: all) from a byte position on."""
     if limit is None and os.fstat(descriptor).st_size - position > MAX_BYTES:
         raise UnreadableError(_TOO_LARGE)
     parts: list[bytes] = []

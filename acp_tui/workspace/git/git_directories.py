@@ -20,7 +20,7 @@ _MAX_DEPTH = 64
 
 
 def is_git_directory(folder: Path) -> bool:
-    """Return True if git would take this folder for a repository: the folder has `HEAD`, objects and refs.
+    """Return True if git might take this folder for a repository: the folder has `HEAD`, objects and refs.
 
     Instead of objects and refs, the folder can have a file `commondir` that says where objects and refs are.
     """
@@ -32,7 +32,7 @@ def is_git_directory(folder: Path) -> bool:
 
 
 def find_repository_folder(folder: str) -> str | None:
-    """Return the folder in which git, run in `folder`, would find a repository; None if there is none."""
+    """Return the folder in which git, run in `folder`, might find a repository; None if there is none."""
     start = Path(folder)
     for candidate in (start, *start.parents[:_MAX_DEPTH]):
         if os.path.lexists(candidate / ".git") or is_git_directory(candidate):

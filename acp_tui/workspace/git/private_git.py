@@ -1,8 +1,9 @@
-"""Runs git on a private git directory. Of the user's git configuration, only the ignore file is used.
+"""Runs git on a private git directory. Of the user's git configuration, only the ignore file has an effect.
 
-Hooks, filters, file system monitors, line end conversion and attributes have no effect, whether the user, the
-system or the work tree defines them: the work tree is not trusted, and files must be restored byte for byte.
-File contents are passed as bytes to `git fast-import`, which stores a large number of contents as one pack.
+Hooks, filters, file system monitors, line end conversion and attributes do not affect what is stored, whether
+the user, the system or the work tree defines them: the work tree is not trusted, and files must be restored
+byte for byte. File contents are passed as bytes to `git fast-import`. It stores a large number of contents as
+one pack, unless the contents are `removable`.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _ATTRIBUTES = "* -text -filter -ident -working-tree-encoding\n"
 
 
 class GitError(Exception):
-    """A git command failed. The message is the last line of the command's error output, or another reason."""
+    """Raised if git fails or is stopped, or if a repository is not as expected. The message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,10 @@ class GitWorkTree:
 
 
 class PrivateGit:
-    """Runs git on a bare repository in `directory`. Nothing else uses the repository. All calls block.
+    """Runs git on a bare repository in `directory`. Only acp-tui uses the repository.
 
-    `reaper` ends git processes that are still running when acp-tui exits or is killed.
+    Calls that run git block. `reaper` ends git processes that are still running when acp-tui exits or is
+    killed.
     """
 
     def __init__(
@@ -108,7 +110,10 @@ class PrivateGit:
         write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
 
     def stop(self) -> None:
-        """End all running commands and refuse new ones. Can be called from another thread."""
+        """End the commands that use the repository, and refuse new ones.
+
+        Can be called from another thread.
+        """
         self._stopped.set()
         for process in list(self._running):
             process.kill()
@@ -317,7 +322,7 @@ def blob_name(data: bytes) -> str:
 def _users_ignore_file(program: str, seconds: float) -> str:
     """Return the path of the user's global ignore file; the null device if there is none.
 
-    This file is the only part of the user's git configuration that is used. `program` is the path of git.
+    Other parts of the user's git configuration have no effect on `PrivateGit`. `program` is the path of git.
     """
     home = os.environ.get("XDG_CONFIG_HOME")
     path = (Path(home) if home else Path.home() / ".config") / "git" / "ignore"

@@ -23,7 +23,7 @@ class Repository:
 
 
 def find_repository(folder: Path) -> Repository | None:
-    """Return the repository of the nearest `.git` in the folder or above it; None if there is none."""
+    """Return the repository of the nearest usable `.git` in the folder or above it; None if there is none."""
     for top in [folder, *folder.parents]:
         git_dir = _git_dir(top)
         if git_dir is not None:

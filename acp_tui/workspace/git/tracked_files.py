@@ -96,7 +96,7 @@ def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]
     """Yield the name and blob of each usable index entry below the folder of `tree`.
 
     Conflicts, submodules, and files that the user told git to treat as unchanged or absent are not usable.
-    Raises `GitError` if a name leads out of the work tree, because git itself never adds such a name.
+    Raises `GitError` if `is_inside` is False for a name, because git itself never adds such a name.
     """
     for record in git.records("ls-files", "-v", "--stage", "--full-name", tree=tree):
         fields, _, name = record.partition(b"\t")
@@ -157,7 +157,10 @@ def _is_regular(path: Path) -> bool:
 
 
 def _link(source: Path, target: Path) -> None:
-    """Make `target` a hard link to `source`. Raises `OSError` if they are on different filesystems."""
+    """Make `target` a hard link to `source`, unless `target` exists.
+
+    Raises `OSError` if they are on different filesystems.
+    """
     if not target.exists():
         os.link(source, target, follow_symlinks=False)
 
@@ -237,7 +240,10 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
 
 
 def _read(path: Path) -> bytes | None:
-    """Return the content of a regular file; b"" if there is no such file, None if the file is too large."""
+    """Return the content of a regular file; None if the file is too large.
+
+    Return b"" if there is no such file, or if the file cannot be read.
+    """
     try:
         if not path.is_file():
             return b""

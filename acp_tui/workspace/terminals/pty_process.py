@@ -128,7 +128,10 @@ class PtyProcess:
         await self._process.close()
 
     def call_when_all_ended(self, callback: Callable[[], None]) -> None:
-        """Call `callback` when the program and everything that it started have ended."""
+        """Call `callback` when the program and everything that it started have ended.
+
+        On systems other than Linux, only the processes in the program's process group count.
+        """
         self._process.call_when_all_ended(callback)
 
     def dispose(self) -> None:
@@ -204,9 +207,9 @@ class PtyProcess:
 
 
 def _unusual_variables(env: Mapping[str, str]) -> list[str]:
-    """Return the words of an `env` command that sets those variables that a shell does not pass on.
+    """Return the words of an `env` command that sets those variables that a shell may not pass on.
 
-    A shell drops variables whose names are not valid in the shell, such as exported functions of bash. If
+    Some shells drop variables whose names are not valid in the shell, such as exported functions of bash. If
     there are no such variables, the list is empty.
     """
     dropped = [

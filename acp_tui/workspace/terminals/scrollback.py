@@ -78,7 +78,7 @@ class _Pages:
 
 
 class Scrollback:
-    """Append-only text of which only the first `head` and the last `tail` characters are kept."""
+    """Append-only text. Of a long text, the first `head` and about the last `tail` characters are kept."""
 
     def __init__(self, head: int, tail: int) -> None:
         self._head_size = head

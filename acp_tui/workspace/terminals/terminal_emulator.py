@@ -1,9 +1,9 @@
 """A small terminal emulator: turns raw output into lines of styled text that are safe to display.
 
-It supports the alternate screen and what line-oriented programs use: carriage return, backspace, erasing,
-cursor movement within the screen, colours, insertion and deletion, and a scroll region. It ignores all other
-sequences. Lines that have scrolled off never change. The result does not depend on how the output is split
-into pieces.
+It supports the alternate screen and what line-oriented programs use, such as carriage return, backspace,
+erasing, cursor movement within the screen, colours, insertion and deletion, and a scroll region. It ignores
+sequences that it does not know. Lines that have scrolled off never change. The result does not depend on how
+the output is split into pieces.
 """
 
 from __future__ import annotations
@@ -259,9 +259,9 @@ class TerminalEmulator:
     def lines_from(self, number: int) -> tuple[int, list[Line]]:
         """Return the number of the first returned line, and the lines from line `number` on.
 
-        If lines were dropped, the first returned line comes after line `number`. A reader can keep the first
-        `final_lines` lines and request only the later lines next time. The cost then depends only on the
-        number of new lines and the height of the screen.
+        If line `number` or a later line was dropped, the first returned line is a later one. A
+        reader can keep the first `final_lines` lines and request only the later lines next time. The cost
+        then depends only on the number of new lines and the height of the screen.
         """
         first, parts = self._scrollback.since(number)
         lines = _split_lines(self._chain(parts))

@@ -53,7 +53,7 @@ class Terminals:
             on_output: See the class.
             on_exit: See the class.
             size: Columns and rows.
-            grace: Seconds between SIGTERM and SIGKILL.
+            grace: The maximum number of seconds between SIGTERM and SIGKILL.
             taken: Ids that were used in an earlier part of the session. They are not used again.
             prefix: The beginning of all ids. Must be different for each instance in a session.
         """
@@ -170,7 +170,10 @@ class Terminals:
         await asyncio.gather(*map(self._end, terminals))
 
     async def close(self) -> None:
-        """End all terminals, including daemons started in them. Afterwards, no terminal can be created."""
+        """End all terminals, and on Linux also daemons started in them.
+
+        Afterwards, no terminal can be created.
+        """
         self._closed = True
         await self.release_all()
         await asyncio.gather(*(process.end_descendants() for process in list(self._watched)))
@@ -254,7 +257,7 @@ def _last_bytes(text: str, limit: int) -> tuple[str, bool]:
 
 
 def is_command_line(command: str, args: Sequence[str], cwd: str) -> bool:
-    """Return True if a shell must run the command, because `command` has spaces and `args` is empty.
+    """Return True if a shell must run the command, because `command` has several words and `args` is empty.
 
     Some agents send a path with spaces as the command. Return False for such a path if there is a program at
     the path, and the path's first word alone is not a program.
@@ -277,7 +280,7 @@ def _is_program(path: Path) -> bool:
 def _program(
     command: str, args: Sequence[str], cwd: str, env: Mapping[str, str], *, is_line: bool
 ) -> tuple[str, Sequence[str]]:
-    """Return the program to run and its arguments. Raises `Refusal` if the program is not found.
+    """Return the program to run and its arguments. Raises `Refusal` if there is no such executable file.
 
     For a command line, the program is the user's shell. A relative path is looked up in `cwd`, but returned
     unchanged.

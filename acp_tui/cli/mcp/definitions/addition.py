@@ -70,9 +70,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: bool) -> bool:
-    """Show the definitions, ask for confirmation, and write them. Return False if the user refuses.
+    """Write the definitions. Return False if the user refuses. Raises `UserError`.
 
-    Raises `UserError`.
+    The definitions are shown first, except with `as_json`. The user is asked to confirm, except with `yes`.
     """
     from acp_tui.store.mcp.own_mcp_servers import change_own_servers
 
@@ -106,7 +106,10 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
 
 
 def _check(additions: Sequence[Addition], *, replace: bool) -> None:
-    """Raise `UserError` if a name is taken. Called before the user is asked to confirm the additions."""
+    """Raise `UserError` if a name is taken; `replace` permits names in acp-tui's own file.
+
+    Called before the user is asked to confirm the additions.
+    """
     from acp_tui.store.mcp.own_mcp_servers import read_own_servers
 
     own = read_own_servers()

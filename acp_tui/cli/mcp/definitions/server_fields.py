@@ -73,7 +73,10 @@ def option_fields(server: Server) -> Iterator[Field]:
 
 
 def _sign_in_text(settings: SignInSettings) -> str:
-    """Return the sign-in settings of a server as text: all of them, because the user has to approve them."""
+    """Return all sign-in settings of a server that are set, because the user has to approve them.
+
+    The client secret is masked.
+    """
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]
@@ -124,7 +127,7 @@ def definition_json(server: Server) -> dict[str, Any]:
 def masked(values: Mapping[str, str]) -> dict[str, str]:
     """Return environment variables or headers with possible secrets masked.
 
-    `${NAME}` references are not masked.
+    A value that consists only of `${NAME}` references, perhaps after a word such as `Bearer`, is not masked.
     """
     return {
         name: MASK if is_secret_name(name) and not _is_harmless(value) else redact_text(value)

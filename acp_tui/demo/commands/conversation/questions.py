@@ -62,7 +62,7 @@ async def permission(turn: Turn) -> None:
     """Ask for permission in the way that the argument names.
 
     The argument is the name of a set of options in `_OPTION_SETS`, `bare` for a request about a tool call
-    that was never announced, or `many` for three requests at once.
+    that was never announced, or `many` for three requests at once. Any other argument means `twins`.
     """
     if turn.argument == "bare":
         unannounced = ToolCallUpdate(tool_call_id="never-announced")

@@ -109,7 +109,7 @@ async def unicode(turn: Turn) -> None:
 
 @slash_command("escape", "Control sequences that a client must not pass to the terminal")
 async def escape(turn: Turn) -> None:
-    """Send control sequences, with each character in its own chunk so that every sequence is split."""
+    """Send control sequences: in messages with one character in each chunk, and unsplit in a tool call."""
     await turn.say("If your screen stays intact and you can read the sequences below, your client is safe.\n")
     for what, sequence in sample_texts.HOSTILE.items():
         await turn.say(f"- {what}: {sequence} (end)\n", chunking="character")

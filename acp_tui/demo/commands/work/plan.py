@@ -16,7 +16,11 @@ STEPS = ("Understand the task", "Find the code", "Change it", "Test the change",
     "plan", "A plan that progresses, an empty plan, or plans from the unstable schema", "[clear|kinds]"
 )
 async def plan(turn: Turn) -> None:
-    """Send the plan after each step. Each update contains the whole plan, as the protocol requires."""
+    """Send the plan before the first step and after each step.
+
+    Each update contains the whole plan, as the protocol requires. With the argument `clear`, send an empty
+    plan; with `kinds`, send plans with ids.
+    """
     if turn.argument == "clear":
         await turn.send_plan((), 0)
         await turn.say("I sent an empty plan; your client should now show none.")

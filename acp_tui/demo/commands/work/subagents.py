@@ -22,7 +22,10 @@ COMMAND = "make check"
 
 @slash_command("subagents", "Two subagents at once: one asks for permission and can be stopped")
 async def subagents(turn: Turn) -> None:
-    """Start two subagents and wait for the first one. The second one continues after the end of the turn."""
+    """Start two subagents and wait for the first one. The second one can continue after the turn has ended.
+
+    Starts none if the client does not support subagents.
+    """
     if turn.wire.initialize_params.get("clientCapabilities", {}).get("subagents") is None:
         await turn.say("Your client does not advertise `subagents`, so I cannot show any subagents.")
         return

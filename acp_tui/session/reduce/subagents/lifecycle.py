@@ -22,7 +22,7 @@ def end_loading(root: Session) -> None:
 
 
 def end_all(root: Session, at: float) -> list[Change]:
-    """End all subagents, because the agent has exited."""
+    """End all running subagents, because the agent has exited."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         session = entry.session

@@ -1,4 +1,4 @@
-"""Permission requests and questions of subagents. Each is also added to the subagent's own transcript."""
+"""Permission requests and questions of subagents. The transcript of a known subagent shows them, too."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def permission_requested(
     root: Session, event: ev.PermissionRequested, at: float, apply: Apply
 ) -> list[Change]:
-    """Add a permission request to the transcript of `root` and, if a subagent asks, to the subagent's."""
+    """Add a permission request to the transcript of `root`, and to that of a known subagent that asks."""
     owners = root.subagents if event.session_id else root.reducer_state.call_owners
     entry = owners.get(event.session_id or event.call_id)
     if entry is None:
@@ -45,7 +45,7 @@ def permission_requested(
 def elicitation_requested(
     root: Session, event: ev.ElicitationRequested, at: float, apply: Apply
 ) -> list[Change]:
-    """Add a question for the user to the transcript of `root` and, if a subagent asks, to the subagent's."""
+    """Add a question for the user to the transcript of `root`, and to that of a known subagent that asks."""
     owners = root.subagents if event.session_id else root.reducer_state.call_owners
     entry = owners.get(event.session_id or event.call_id or "")
     if entry is None:

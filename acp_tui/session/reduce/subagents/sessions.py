@@ -46,7 +46,10 @@ def elsewhere(root: Session, event: ev.Elsewhere, at: float, apply: Apply) -> li
 
 
 def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged, at: float) -> list[Change]:
-    """Add the subagent if it is new, and apply what the agent says about the subagent."""
+    """Add the subagent if it is new, and apply what the agent says about the subagent.
+
+    Ignore a new subagent if there are too many.
+    """
     entry = root.subagents.get(event.session_id)
     changes: list[Change] = []
     if entry is None:
@@ -107,7 +110,9 @@ def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: fl
 
 
 def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
-    """Apply an event of a session that was not announced. Add a notice for the session's first event.
+    """Apply an event of a session that was not announced, within the limits.
+
+    Add a notice for the session's first event.
 
     The session's transcript is built but not shown, because the agent can announce the session as a subagent
     later. A tool call that needs permission is added to the conversation's own session instead.

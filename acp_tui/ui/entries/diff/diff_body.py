@@ -1,4 +1,4 @@
-"""The body that draws the diff of one file. Rows are drawn when they become visible."""
+"""The body that draws a diff. Rows are drawn when they become visible."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ class UnifiedRenderer:
         return self._column.height(row)
 
     def strips(self, pair: Pair) -> list[Strip]:
-        """Draw the pair's only row. Its background reaches the right edge."""
+        """Draw the pair's only row. The background of a changed or unchanged line reaches the right edge."""
         row, _ = pair
         assert row is not None
         if row.change is None and row.kind != "same":
@@ -189,7 +189,7 @@ class SplitRenderer:
 
 
 def annotation_strip(row: Row, context: DrawContext) -> Strip:
-    """Draw a row that is not a line of the file: a file name, a gap or a note."""
+    """Draw a row that is not a line of the file, such as a file name, a gap or a note."""
     room = context.width - INDENT
     palette = context.palette
     if row.kind == "file":

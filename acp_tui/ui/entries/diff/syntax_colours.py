@@ -46,7 +46,11 @@ class SyntaxColours:
         self._chunks: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
-        """Return line `number` with colours; if its text is not `text`, return `text` without colours."""
+        """Return line `number` with colours.
+
+        Return `text` without colours if the line's text is not `text`, if `text` is too long, or if the
+        palette has no syntax colours.
+        """
         if not self._palette.syntax or len(text) > MAX_LINE_LENGTH:
             return [Segment(text)]
         chunk = (number - 1) // CHUNK_LINES

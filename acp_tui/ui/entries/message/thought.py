@@ -60,7 +60,7 @@ class ThoughtBody:
         return self._thought.text
 
     def update(self) -> bool:
-        """Draw appended text. Return False if the thought has just ended: a new body is needed then."""
+        """Draw appended text. Return False if a new body is needed, for example at the thought's end."""
         if self._ended != (self._thought.ended_at is not None):
             return False
         return self._text is None or self._text.update()
@@ -83,7 +83,7 @@ class ThoughtBody:
 
 
 def muted(palette: Palette) -> Palette:
-    """Return a palette that draws all text in the muted colour of thoughts, except for links."""
+    """Return a palette that draws text in the muted colour of thoughts. Links keep their colour."""
     own = palette.thought
     return replace(
         palette,

@@ -1,4 +1,4 @@
-"""Draws a terminal: its command, how the command ended, and the last lines of the output."""
+"""Draws a terminal: its command, how the command ended, and the output or its last lines."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class OutputBody:
         return self._lines()[number]
 
     def copy_text(self) -> str:
-        """Return all output as plain text."""
+        """Return all output that is kept, as plain text."""
         return "\n".join("".join(text for text, _ in line) for line in self._output.all())
 
     def update(self) -> bool:
@@ -157,7 +157,7 @@ def runs_elsewhere(terminal: Terminal, context: DrawContext) -> bool:
 
 
 def exit_text(terminal: Terminal) -> str:
-    """Return the name of the signal that ended the command, or `exit N`; an empty string on success."""
+    """Return the name of the signal that ended the command, or `exit N`; "" if the code is 0 or unknown."""
     if terminal.signal:
         return visible_line(terminal.signal)
     return f"exit {terminal.exit_code}" if terminal.exit_code else ""

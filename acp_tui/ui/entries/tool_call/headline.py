@@ -84,7 +84,8 @@ def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:
 def shorten_title(title: str, room: int) -> str:
     """Shorten a title to `room` cells.
 
-    If the title ends with a path, the start of the path is cut, otherwise the end of the title.
+    If the title ends with a path, and there is enough room for a part of it, the start of the path is cut,
+    otherwise the end of the title.
     """
     if cell_len(title) <= room:
         return title
@@ -102,7 +103,10 @@ def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
 
 
 def elapsed(at: float, ended_at: float | None, now: Callable[[], float] | None) -> str:
-    """Return the time from `at` to `ended_at` (None: until now) as text; empty if the time is very short."""
+    """Return the time from `at` to `ended_at` (None: until now) as text; empty if it is very short.
+
+    Also empty if both `ended_at` and `now` are None.
+    """
     if ended_at is not None:
         return format_duration(ended_at - at) if ended_at - at > MIN_SECONDS else ""
     seconds = int(now() - at) if now is not None else 0

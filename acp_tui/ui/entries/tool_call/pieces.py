@@ -89,10 +89,11 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:
-    """Return a piece with the command of a call and the directory in which the command runs.
+    """Return a piece with the command of a call and, if it is not the session's, the command's directory.
 
-    `shown` is the content that follows the piece, if any. Returns None if the call has no
-    command, or if the headline shows the whole command and the command runs in the session's directory.
+    `shown` is the content that follows the piece, if any. If the command is unknown, the title is used
+    instead. Returns None if the call runs no command, or if the headline shows the whole command and the
+    command runs in the session's directory.
     """
     if isinstance(shown, Terminal):
         command = terminal_command(shown, context.cwd) or call_command(call)

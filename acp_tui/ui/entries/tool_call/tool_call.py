@@ -45,7 +45,7 @@ def body(entry: ToolCall, context: DrawContext) -> Body:
 
 
 class ToolCallBody:
-    """The body of a tool call: its headline and its pieces. An update redraws only the changed pieces."""
+    """The body of a tool call: its headline and pieces. An update redraws only changed or moved pieces."""
 
     def __init__(self, call: ToolCall, context: DrawContext) -> None:
         self._call = call

@@ -43,7 +43,7 @@ class AgentSettings:
     # ------------------------------------------------------------------------- options
 
     def choose(self, setting: str) -> None:
-        """Open a list: of the policies if `setting` is "policy", else of the values of option `setting`."""
+        """Let the user choose the policy if `setting` is "policy"; otherwise, call `choose_option`."""
         if setting == "policy":
             self.choose_policy()
         else:
@@ -52,7 +52,8 @@ class AgentSettings:
     def choose_option(self, name: str | None = None) -> None:
         """Let the user choose a value of the agent option whose id or category is `name`.
 
-        If there is no such option, or if `name` is None, show all options.
+        If there is no such option, or if `name` is None, show all options. Show a toast if the agent has no
+        options.
         """
         self._screen.run_worker(self._choose_option(name), group="choose", exclusive=True)
 

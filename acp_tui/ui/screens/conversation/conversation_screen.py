@@ -177,7 +177,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- drawing
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes that were collected since the last frame."""
+        """Draw the changes since the last frame, or keep them while another tab is in front."""
         session = self.session
         facts = {change.fact for change in changes if change.kind == "fact"}
         if "phase" in facts and session.phase == "idle":
@@ -210,7 +210,7 @@ class ConversationScreen(SessionScreen):
         self._dialogs.update()
 
     def is_asking(self) -> bool:
-        """Return True while the agent waits for an answer from the user."""
+        """Return True while a question of the agent or of an MCP server waits for the user."""
         return self._questions.shown is not None
 
     def awaited(self) -> str:
@@ -218,7 +218,10 @@ class ConversationScreen(SessionScreen):
         return self._readiness.awaited() or super().awaited()
 
     def came_to_front(self) -> None:
-        """Draw what happened while another tab was in front, and open the dialog of a waiting question."""
+        """Draw what happened while another tab was in front, and open the dialog of a waiting question.
+
+        The dialog stays closed if the user left it to write a prompt.
+        """
         super().came_to_front()
         self.call_later(self._update_questions)
 
@@ -276,7 +279,7 @@ class ConversationScreen(SessionScreen):
         return super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of Esc, according to what Esc does now; None for other keys."""
+        """Return the footer's label of the stop key, according to what it does now; None for other keys."""
         return self._stop_key.label if key_id == "turn.stop" else None
 
     def run_entry_action(self, action: str, entry: Entry) -> None:

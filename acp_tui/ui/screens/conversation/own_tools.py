@@ -87,7 +87,7 @@ class OwnTools:
         return not is_top or bool(self._prompt.text.strip())
 
     def alert(self, message: str) -> None:
-        """Show a message in a toast, and send a desktop notification if the terminal is not focused."""
+        """Show a message in a toast. If the terminal is not focused, also alert the user as configured."""
         self._toast(f"{self._prompt.agent_title}: {message}")
         self._attention.send_message(self._prompt.agent_title, message)
 

@@ -70,9 +70,10 @@ class QuestionDialogs:
         self._asked: Pending | None = None  # what the dialog shows
 
     def update(self) -> None:
-        """Show the first pending question, or close a dialog whose question was withdrawn.
+        """Show the first pending question, or close a dialog whose question is no longer pending.
 
-        Does nothing while another conversation is in front: Textual closes only screens of the current mode.
+        While the user writes a prompt, a permission question is shown in `strip`. Does nothing while another
+        tab is in front: Textual closes only screens of the current mode.
         """
         if not self._screen.is_in_front:
             return
@@ -167,7 +168,10 @@ class QuestionDialogs:
         )
 
     def resume(self) -> bool:
-        """Reopen the question that the user left to write a prompt; return False if there is none."""
+        """Show the first pending question if the user left a question to write a prompt.
+
+        Return False if the user did not leave a question.
+        """
         waits, self._writing = self._writing, False
         if waits:
             self.update()

@@ -43,7 +43,7 @@ _WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "
 
 
 class Rewind:
-    """Lets the user choose a prompt and what to restore, and shows what would happen to each file."""
+    """Lets the user choose a prompt and what to restore, and shows what would happen to the files."""
 
     def __init__(
         self,
@@ -117,7 +117,8 @@ class Rewind:
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
         """Open a new session with the chosen prompt as its draft. Attach the conversation before that prompt.
 
-        If `files` is given, the new session can still undo the last rewind of files.
+        If `files` is given, the new session can still undo the last rewind of files, unless
+        `files.replaced_files` raises `UserError`.
         """
         from acp_tui.ui.screens.conversation.reopening.earlier_conversation import (
             prompt_with_earlier_conversation,

@@ -57,7 +57,7 @@ class RunnerReports:
         self._loader.load(session)
 
     def start_failed(self, error: UserError) -> None:
-        """Tell the app that the agent did not start, so that the app shows the launcher again."""
+        """Tell the app that the agent did not start, so that the app closes this screen."""
         self._screen.post_message(self._screen.Failed(self._screen, error))
 
     def opening_started(self) -> None:
@@ -97,7 +97,7 @@ class RunnerReports:
         self._screen.frames.add(changes)
 
     def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input.
+        """Put the prompt back into the input, unless the user has typed something since.
 
         Show the error in a toast, unless the transcript shows the error already.
         """
@@ -107,7 +107,7 @@ class RunnerReports:
             self.show_error(error)
 
     def send_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input and show the error."""
+        """Put the prompt back into the input, unless the user has typed something since. Show the error."""
         self._prompt_actions.restore_unsent(error, text)
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:

@@ -42,7 +42,7 @@ class StopKey:
 
     @property
     def label(self) -> str:
-        """What the key does now, for the footer; empty if it does nothing."""
+        """What the key does now, for the footer, apart from closing a menu; empty if it does nothing else."""
         screen = self._screen
         if screen.find.is_open or screen.panes.is_overlay:
             return "close"
@@ -58,9 +58,9 @@ class StopKey:
         return conversation is not None and conversation.rewind.available
 
     def press(self) -> None:
-        """Call `close_or_stop`. If it does nothing, focus the prompt.
+        """Call `close_or_stop`. If that does nothing and the transcript has the focus, focus the prompt.
 
-        If the prompt already has the focus and is empty, two presses open the rewind dialog.
+        Otherwise, if the prompt is empty and a rewind is possible, two presses open the rewind dialog.
         """
         if self.close_or_stop():
             self._idle_press = -math.inf

@@ -46,7 +46,7 @@ class UserCommands:
                 self._prompt.offer_output(entry.command or "", partial(_output, entry))
 
     def stop_last(self) -> bool:
-        """Stop the command that was started last; return False if none is running."""
+        """Stop the running command that was started last; return False if no command is running."""
         if self._running:
             self._runner.kill_command(self._running[-1].terminal_id)
         return bool(self._running)

@@ -134,7 +134,7 @@ class ChooseScreen(Dialog[str | None]):
 
     @property
     def _has_headings(self) -> bool:
-        """Whether headings are shown: only while the filter is empty, and if every choice has a group."""
+        """Whether headings are shown: only while the list is unfiltered, and if every choice has a group."""
         return self._shown is self._choices and all(choice.group for choice in self._choices)
 
     def _row(self, choice: Choice) -> Row:

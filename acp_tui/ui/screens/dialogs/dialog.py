@@ -34,7 +34,7 @@ class Dialog(ModalScreen[Result]):
         self.dismiss(None)
 
     def action_interrupt(self) -> None:
-        """Copy the selection; close if nothing is selected."""
+        """Copy the selection; call `action_close` if nothing is selected."""
         if (selected := self.get_selected_text()) is None:
             self.action_close()
         else:

@@ -38,7 +38,7 @@ CHROME_ROWS = 6
 
 
 class GuardedQuestionScreen(Dialog[int | None]):
-    """Returns the index of the chosen answer, or None if the user closes the dialog.
+    """Returns the index of the chosen answer, or None if the dialog is closed without an answer.
 
     The first answer, which allows nothing, is preselected. An answer that allows something is accepted
     only after the whole text has been on the screen.

@@ -1,4 +1,4 @@
-"""The help page: all keys, those of the focused widget first."""
+"""The help page: all keys, in sections. Sections with keys that currently work come first."""
 
 from __future__ import annotations
 

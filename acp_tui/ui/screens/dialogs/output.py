@@ -25,7 +25,7 @@ UPDATE_SECONDS = 0.1
 
 
 class OutputScreen(DetailScreen):
-    """Shows the whole output of a terminal. At first, the end of the output is visible."""
+    """Shows all output of a terminal that acp-tui keeps. At first, the end of the output is visible."""
 
     def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
         title = visible_line(terminal_command(terminal, cwd)) or "Agent command"

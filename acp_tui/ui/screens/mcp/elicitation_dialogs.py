@@ -27,7 +27,10 @@ class ElicitationDialogs:
         self._palette = palette
 
     async def ask(self, request: ElicitationRequest) -> FormAnswer:
-        """Return the user's answer to a server's question; "cancel" if the screen is closed."""
+        """Return the user's answer to a server's question.
+
+        Return "cancel" if the screen is already closed, and "decline" if the page must not be opened.
+        """
         if not self._screen.is_attached:
             return FormAnswer("cancel")
         return await (self._ask_url(request) if request.mode == "url" else self._ask_form(request))
@@ -82,7 +85,10 @@ class ElicitationDialogs:
 
 
 def close_if_open(dialog: Screen[Any]) -> None:
-    """Close a dialog and the screens above it. Does nothing if the dialog is already closed."""
+    """Close a dialog and the screens above it.
+
+    Does nothing if the dialog is already closed, or if another tab is in front.
+    """
     if dialog in dialog.app.screen_stack:
         while dialog.app.screen is not dialog:
             dialog.app.pop_screen()

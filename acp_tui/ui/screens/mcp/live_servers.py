@@ -56,7 +56,7 @@ class LiveServers:
         on_change: Callable[[], None],
         ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
     ) -> None:
-        """`on_change` is called after each change of a `LiveServer`, `ask` with each question of a server."""
+        """`on_change` is called when what to show may have changed, `ask` with each question of a server."""
         self._cwd = cwd
         self._on_change = on_change
         self._ask = ask

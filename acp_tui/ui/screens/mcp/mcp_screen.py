@@ -129,7 +129,7 @@ class McpScreen(Dialog[None]):
 
     @property
     def _item(self) -> str | None:
-        """The key of the chosen item of the tab; None while the list of servers has the focus."""
+        """The key of the chosen item of the tab; None if there is none or the focus is not in the tab."""
         return self.offers.chosen if self.in_tab else None
 
     # ------------------------------------------------------------------------- what is shown
@@ -294,5 +294,5 @@ class McpScreen(Dialog[None]):
         return enabled if enabled is not None else super().check_action(action, parameters)
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of a key whose effect depends on the state; None for other keys."""
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         return self.actions.label_of(key_id) or self.item_actions.label_of(key_id, in_tab=self.in_tab)

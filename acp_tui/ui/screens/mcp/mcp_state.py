@@ -155,7 +155,7 @@ class McpState:
         return listed_calls(name, self._context.session, self._named.get(name, ()))
 
     def _empty_text(self, known: KnownServer) -> str:
-        """Return why the chosen tab is empty, and what to do."""
+        """Return why the chosen tab is empty, or how to fill it."""
         live, status = self._live.get(known), self._live.status(known)
         if self.tab_name == "calls":
             return "No calls of this server's tools in this session."

@@ -54,7 +54,7 @@ class ServerActions:
         return known is not None and checks[action](known) if action in checks else None
 
     def label_of(self, key_id: str) -> str | None:
-        """Return the footer's label of a key whose effect depends on the state; None for other keys."""
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         known = self._state.chosen
         if known is None:
             return None

@@ -30,8 +30,8 @@ class OptionChanges:
     async def change(self, option_id: str, value: OptionValue) -> None:
         """Set an option and wait for the agent.
 
-        If an earlier call for this option still waits, that call also sends the new value, and this call
-        returns at once.
+        If an earlier call for this option still waits, that call handles the new value, and this call returns
+        at once.
         """
         self.wanted[option_id] = value
         self.failures.pop(option_id, None)

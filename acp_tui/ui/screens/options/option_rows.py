@@ -42,9 +42,10 @@ def _value_names(option: ConfigOption) -> list[str]:
 def build_rows(
     options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool], palette: Palette
 ) -> list[Row]:
-    """Return a row for each option. The first row of a category begins with the category's title.
+    """Return a row for each option.
 
-    `wanted` are the values that the agent has not confirmed yet.
+    A row begins with the title of the option's category, unless the row above has the same category. `wanted`
+    are the values that the agent has not confirmed yet.
     """
     titles = [title for title, _ in options]
     names = [visible_line(option.name) for _, option in options]
@@ -89,7 +90,10 @@ def choice_of(option: ConfigOption, value: str | bool | None) -> Choice | None:
 
 
 def next_value(option: ConfigOption, value: str | bool | None, step: int) -> str | bool | None:
-    """Return the value after `value`, or before `value` if `step` is -1; None if there is no other value."""
+    """Return the value after `value`, or before `value` if `step` is -1; None if there is no other value.
+
+    The order wraps around. If `value` is none of the choices, return the first choice.
+    """
     if option.kind == "boolean":
         return not value
     values = [choice.value for choice in option.choices]

@@ -172,7 +172,7 @@ class OptionsScreen(Dialog[None]):
         return self._changes.wanted.get(option.id, option.current)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Show the options that match the filter, best match first."""
+        """Show the options that match the filter, best match first; all options if the filter is empty."""
         self._query = event.value.strip()
         self.query_one(SelectList).selected = 0
         self._options = []

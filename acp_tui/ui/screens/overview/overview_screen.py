@@ -1,4 +1,4 @@
-"""The screen that lists all open conversations and what they are doing."""
+"""The screen that lists all tabs and what their conversations are doing."""
 
 from __future__ import annotations
 

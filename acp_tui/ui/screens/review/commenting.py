@@ -62,7 +62,10 @@ class Commenting:
         self._save()
 
     def follow_lines(self) -> None:
-        """Update the line numbers of all comments. Mark a comment as outdated if its lines have changed."""
+        """Update the line numbers of comments. Mark a comment as outdated if its lines have changed.
+
+        Comments on files that are not loaded or are completely reviewed stay as they are.
+        """
         review = self._review
         lines: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
         for path in {comment.path for comment in review.comments}:

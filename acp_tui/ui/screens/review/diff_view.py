@@ -108,7 +108,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- moving
 
     def go_to_part(self, part: int) -> None:
-        """Move the cursor to the first changed line of a part, and show as much of the part as fits."""
+        """Move the cursor to the `first_row` of a part, and show as much of the part as fits."""
         if self.diff is None or not self.diff.rows:
             return
         self.range_start = None
@@ -163,7 +163,7 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     # ------------------------------------------------------------------------- drawing
 
     def on_focus(self) -> None:
-        """Draw the cursor, which is visible only while the diff has the focus."""
+        """Draw the cursor, which may have been hidden while the diff did not have the focus."""
         self.refresh()
 
     def on_blur(self) -> None:

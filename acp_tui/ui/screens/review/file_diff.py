@@ -117,7 +117,7 @@ class FileDiff:
         return range(rows[0], rows[-1] + 1) if rows else range(0)
 
     def find_part(self, other: FileDiff, part: int) -> int | None:
-        """Return the index of the part that equals a part of another diff of the file; None if it is gone."""
+        """Return the index of the part that corresponds to a part of another diff; None if there is none."""
         if other.file.path != self.file.path or part >= len(other.parts):
             return None
         found = self.file.find(other.file, other.parts[part])

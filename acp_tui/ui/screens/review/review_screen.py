@@ -277,12 +277,12 @@ class ReviewScreen(Dialog[None]):
     # ------------------------------------------------------------------------- decisions
 
     async def action_accept(self) -> None:
-        """Accept the hunk, or the file if the list has the focus."""
+        """Accept the hunk; if the list has the focus, accept all shown parts of the file."""
         if not self._warn_if_gone():
             await self._deciding.accept(self.view.part, whole_file=not self._on_page)
 
     async def action_revert(self) -> None:
-        """Revert the hunk, or the file if the list has the focus."""
+        """Revert the hunk; if the list has the focus, revert all shown parts of the file."""
         if not self._warn_if_gone():
             await self._deciding.revert(self.view.part, whole_file=not self._on_page)
 

@@ -91,7 +91,7 @@ class ReviewState:
         return listed
 
     def other_name(self, file: ChangedFile | None) -> str:
-        """Return the other name of a renamed file; empty if the file was not renamed.
+        """Return the other name of a renamed file; empty if `find_renames` finds none.
 
         The review lists a renamed file twice: as deleted under its old name, and as added under its new one.
         """

@@ -43,7 +43,7 @@ class Find:
     def move(self, step: int) -> None:
         """Go to the next (1) or previous (-1) match.
 
-        If the search line is hidden, show it and repeat the last search first.
+        If the search line is hidden but contains a text, show it and repeat the search first.
         """
         if not self._line.shown and self._line.needle:
             self._line.show()
@@ -53,7 +53,10 @@ class Find:
         self._show_count()
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in an entry and mark the text, as if the user had searched for it."""
+        """Scroll to a text in an entry and mark the text, as if the user had searched for it.
+
+        Does nothing if there is no such entry.
+        """
         if self._transcript.entry(place.entry) is None:
             return  # the log was changed or shortened after it was indexed
         if place.text:

@@ -161,7 +161,7 @@ class PaneActions:
 
         If possible, there is one diff, from the file's version at session start to the file on disk.
         Otherwise the diffs are those that tool calls reported. Raises `UserError` if no tool call reported a
-        diff and the file is unchanged, or one of the two versions is unknown or not text.
+        diff, and no change of the file is known or its two versions cannot be compared.
         """
         pane, conversation = self._files_pane(), self._context.conversation
         change, reported = pane.change_of(path), pane.touched_file(path)

@@ -81,9 +81,10 @@ class ReplayScreen(SessionScreen):
             self._update_clock()
 
     def _fast_forward(self) -> None:
-        """Play as much of the rest as fits into `FAST_FORWARD_SLICE` seconds, then schedule the next slice.
+        """Play the rest for `FAST_FORWARD_SLICE` seconds. If the end is not reached, schedule the next slice.
 
-        The result is drawn once, at the end. Drawing every step took seven times as long.
+        The result is drawn once, at the end or when the user pauses. Drawing every step took seven times as
+        long.
         """
         assert self._clock is not None
         self._clock.pause()  # waiting for its ticks would take a third of the total time

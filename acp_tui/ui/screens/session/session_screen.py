@@ -121,7 +121,10 @@ class SessionScreen(BaseScreen):
 
     @property
     def folder(self) -> str:
-        """The folder of the project, even if the agent works in a worktree; empty until known."""
+        """The folder of the project, even if the agent works in a worktree; empty until known.
+
+        In a replay, the working directory of the session.
+        """
         conversation = self.context.conversation
         return str(conversation.project_folder) if conversation is not None else self.context.cwd
 

@@ -32,7 +32,7 @@ class SidePanes:
         context: SessionContext,
         focus_prompt: Callable[[], None],
     ) -> None:
-        """`focus_prompt` moves the focus to the prompt, if there is one."""
+        """`focus_prompt` focuses the prompt or the line in its place, if there is one."""
         self._screen = screen
         self._transcript = transcript
         self._context = context
@@ -73,7 +73,10 @@ class SidePanes:
     # ------------------------------------------------------------------------- opening and closing
 
     def resize(self) -> None:
-        """Hide the panes if they lack room and are not focused; show them again once there is room."""
+        """Hide the panes when the terminal becomes narrow, unless they are focused or zoomed.
+
+        When the terminal becomes wide again, show the panes that were hidden in this way.
+        """
         if self._is_wide == self._was_wide:
             return
         self._was_wide = self._is_wide
@@ -92,7 +95,7 @@ class SidePanes:
             self.open(focus=True)
 
     def toggle_focus(self) -> None:
-        """Focus the panes; if they have the focus, go back to the prompt."""
+        """Open and focus the panes; if they have the focus, do what `leave` does."""
         panes = self.visible
         if panes is not None and panes.current.has_focus:
             self.leave()
@@ -100,7 +103,10 @@ class SidePanes:
             self.open(focus=True)
 
     def open_initially(self, name: str) -> None:
-        """Open the pane named `name` if there is room beside the transcript; "none" opens no pane."""
+        """Open the pane named `name` if there is room beside the transcript; "none" opens no pane.
+
+        Does nothing if the panes have been opened before.
+        """
         if self._panes is None and name != "none" and self._is_wide:
             self.open(focus=False, first=name)
 
@@ -206,7 +212,7 @@ class SidePanes:
             panes.apply_changes(changes)
 
     def reload(self) -> None:
-        """Update all content of the panes, including the list of changed files, if the panes are visible."""
+        """Rebuild the selected pane, such as the list of changed files, if the panes are visible."""
         if (panes := self.visible) is not None:
             self._reload(panes)
 

@@ -56,7 +56,7 @@ class SubagentScreen(SessionScreen):
         return self._host.now()
 
     def show_again(self, subagent: Subagent | None) -> None:
-        """Draw the transcript again after all entries of the conversation were replaced.
+        """Draw the transcript again after a change of the kind "reset" (see `Change`).
 
         `subagent` is the current state of the subagent shown here. If None, the transcript stays as it was.
         """

@@ -126,9 +126,9 @@ COLUMNS = (
 
 
 def _table(context: DrawContext) -> Iterator[Strip]:
-    """Yield the lines of the table: a heading, then a row for each turn, the last turn first.
+    """Yield the lines of the table: a heading, then a row for each of `turn_usages`, the last one first.
 
-    Columns without values are omitted.
+    Columns without values are omitted. Without any values, there is no table.
     """
     turns, palette = context.session.turn_usages[::-1], context.palette
     cells = {column.title: [column.cell(turn) for turn in turns] for column in COLUMNS}

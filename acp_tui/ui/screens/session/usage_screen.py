@@ -19,7 +19,7 @@ REFRESH_SECONDS = 1.0
 
 
 class UsageScreen(DetailScreen):
-    """Shows the usage of a session, always up to date."""
+    """Shows the usage of a session, updated every second."""
 
     def __init__(
         self, session: Session, palette: Palette, *, warning: float, now: Callable[[], float]

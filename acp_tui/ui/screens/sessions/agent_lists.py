@@ -32,7 +32,7 @@ class AgentLists:
         Args:
             screen: The screen that shows the lists.
             folder: The folder in which to start an agent that is to list its sessions.
-            on_change: Called when a list has arrived.
+            on_change: Called before and after each request for a list, while the screen is attached.
         """
         self._screen = screen
         self._folder = folder

@@ -51,9 +51,10 @@ class SessionActions:
         self._reload()
 
     async def delete(self, session: SavedSession) -> None:
-        """Ask for a confirmation and delete the recording.
+        """Ask for a confirmation and delete the recording, if there is one.
 
-        The agent's copy is also deleted if the agent is connected and can delete sessions.
+        The agent's copy is also deleted if the agent is connected and can delete sessions. A session that is
+        open is not deleted.
         """
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 

@@ -359,7 +359,7 @@ class SessionsScreen(BaseScreen):
         return "back" if key_id == "sessions.close" and self._over else None
 
     def action_close(self) -> None:
-        """Stop asking an agent, clear the filter, go back to the screen below this one, or quit.
+        """Stop asking an agent, clear the filter, go back to the screen below this one, or close the tab.
 
         Does only the first action that applies.
         """

@@ -88,9 +88,10 @@ class WorktreeFinish:
             self._screen.post_message(self._screen.CloseRequested(self._screen))
 
     async def may_close(self) -> bool:
-        """Ask what to do with the worktree, unless it is unchanged or used by another conversation.
+        """Ask what to do with the worktree, and return False if the conversation should stay open.
 
-        A running turn is stopped first. Return False if the conversation should stay open.
+        A running turn is stopped before the question. The user is not asked if the worktree is unchanged or
+        used by another conversation, or if the user has just answered `_finish_by_command`.
         """
         worktree, prepared = self._worktree, self._runner.prepared
         if self._closing or worktree is None or prepared is None:
@@ -181,9 +182,11 @@ class WorktreeFinish:
     # ------------------------------------------------------------------------- after the end
 
     async def after_close(self, *, notify: bool) -> None:
-        """Remove the worktree if it is unchanged or if the user chose to. The agent must have ended.
+        """Remove the worktree if the user chose to, or if it is unchanged and the user chose nothing.
 
-        `closing_notes` gets a sentence that says what was done; with `notify`, a toast also shows it.
+        The agent must have ended. The worktree is kept if it has changed since the choice. `closing_notes`
+        gets a sentence that says what was done; with `notify`, a toast also shows the sentence. A worktree
+        that another conversation uses is kept without a sentence.
         """
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is None or prepared is None:

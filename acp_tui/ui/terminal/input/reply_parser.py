@@ -46,7 +46,10 @@ _LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
 
 
 class ReplyParser:
-    """Yields a message for each reply about the background. Textual's parser gets everything else."""
+    """Yields a message for each reply about the background.
+
+    Other OSC replies are dropped. Textual's parser gets the rest of the input.
+    """
 
     def __init__(self, parser: XTermParser, clock: Callable[[], float] = time.monotonic) -> None:
         self._parser = parser

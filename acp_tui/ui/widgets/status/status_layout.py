@@ -1,4 +1,4 @@
-"""The layout of the status line. Items that do not fit are omitted."""
+"""The layout of the status line. Items that do not fit are shortened or omitted."""
 
 from __future__ import annotations
 

@@ -76,7 +76,10 @@ def phase_piece(facts: StatusFacts, now: float) -> Piece:
 
 
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
-    """Return how long the turn has run or, after a long silence, what the agent last sent and when."""
+    """Return how long the turn has run.
+
+    After a long silence, return instead how long the silence is and what the agent last sent, if anything.
+    """
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {format_clock(now - since)}", "success", "phase")

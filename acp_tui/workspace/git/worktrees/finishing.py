@@ -51,7 +51,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         shown: The status that the user has seen.
 
     Raises:
-        ChangedMeanwhileError: The worktree differs from what the user has seen.
+        ChangedMeanwhileError: The worktree or its target branch differs from what the user has seen.
         GitCommandError: Git or a hook refused; `output` says why.
         UserError: The worktree cannot be merged, or its changes conflict with those of the target.
     """
@@ -80,7 +80,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
 
 
 def remove_worktree(worktree: Worktree) -> None:
-    """Delete the worktree with everything in it, and its branch. Blocks.
+    """Delete the worktree with everything in it, and its branch unless git refuses that. Blocks.
 
     `worktree_status` returns what would be lost. Raises `UserError`, for example if another conversation
     works in the worktree.

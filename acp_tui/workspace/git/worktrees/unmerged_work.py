@@ -21,7 +21,10 @@ MAX_COMMITS = 1000
 
 @dataclass(frozen=True, slots=True)
 class WorktreeStatus:
-    """What would be lost if a worktree were removed. File names and commit titles are safe to display."""
+    """The commits in a worktree that the target lacks, and the uncommitted files.
+
+    File names and commit titles are safe to display.
+    """
 
     head: str = ""  # the id of the commit that is checked out; empty: the folder is gone
     target: str = ""  # the id of the commit that the target branch points to; empty: there is no such branch
@@ -35,7 +38,7 @@ class WorktreeStatus:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing would be lost if the worktree were removed."""
+        """Whether the target has all commits, and no file is changed, untracked or ignored."""
         return not (self.commits or self.changed or self.untracked or self.ignored)
 
     @property
@@ -45,12 +48,12 @@ class WorktreeStatus:
 
     @property
     def is_mergeable(self) -> bool:
-        """Whether there is something to merge, and no obstacle to merging it."""
+        """Whether there is something to merge, and no obstacle is known."""
         return bool((self.commits or self.is_dirty) and not self.obstacle)
 
 
 def worktree_status(worktree: Worktree) -> WorktreeStatus:
-    """Return what would be lost if the worktree and its branch were removed. Blocks. Raises `UserError`.
+    """Return the commits that the target lacks, and the uncommitted files. Blocks. Raises `UserError`.
 
     If the worktree's folder is gone, the result lists the branch's commits but no files.
     """
@@ -111,7 +114,7 @@ def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tupl
 
 
 def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str], *, conflicts: bool) -> str:
-    """Return why the worktree cannot be merged, in a sentence; an empty string if there is no obstacle."""
+    """Return why the worktree cannot be merged, in a sentence; an empty string if no obstacle is found."""
     if not worktree.target:
         return (
             "The worktree cannot be merged: the repository had no branch checked out when the worktree"

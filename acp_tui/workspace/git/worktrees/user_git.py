@@ -78,7 +78,7 @@ class UserGit:
         self._trusted = trusted
 
     def guarded(self, *words: str, ok: Sequence[int] = (0,)) -> bytes:
-        """Run a command and return its output. Hooks and filters run only if the repository is trusted.
+        """Run a command and return its output. Hooks and filters of an untrusted repository do not run.
 
         Raises `GitCommandError` if the exit code is not in `ok`.
         """
@@ -95,7 +95,7 @@ class UserGit:
         return self._run([*_options(settings), *words], _GUARDED_ENVIRONMENT, b"", ok)
 
     def as_user(self, *words: str, stdin: bytes = b"", hooks: bool = True) -> bytes:
-        """Run a command as if the user had typed it, except that git cannot ask for input.
+        """Run a command as the user would, but git cannot ask for input and does not run `gc` by itself.
 
         Return the output. Without `hooks`, the command runs no hooks. Raises `GitCommandError`.
         """
@@ -116,7 +116,7 @@ class UserGit:
 
     @cached_property
     def own_filters(self) -> list[str]:
-        """The names of filters that only the repository's own configuration defines, such as `git-crypt`."""
+        """The filters whose programs the repository's configuration adds or changes, such as `git-crypt`."""
         users = self._filter_settings("--global") | self._filter_settings("--system")
         own = (self._filter_settings("--local") | self._filter_settings("--worktree")) - users
         return sorted({key.removeprefix("filter.").rpartition(".")[0] for key, _ in own})

@@ -54,7 +54,7 @@ class Worktree:
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:
-        """Return the worktree that a session's metadata describes; None if there is none.
+        """Return the worktree that a session's metadata describes; None if there is none or it is not valid.
 
         A path outside `data_dir` is ignored: acp-tui deletes worktrees, and must not delete any other folder.
         """
@@ -76,7 +76,7 @@ class Worktree:
 
 
 def is_own_worktree(path: Path, data_dir: Path) -> bool:
-    """Return True if a path is a worktree that acp-tui created, or is inside one."""
+    """Return True if a path is at or below a place for acp-tui's worktrees. The path need not exist."""
     own = worktrees_directory(data_dir).resolve()
     depth = len(own.parts) + 2
     return ".." not in path.parts and own in (real := path.resolve()).parents and len(real.parts) >= depth

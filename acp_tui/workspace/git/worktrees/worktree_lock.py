@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class WorktreeLock:
     """A shared lock on the folder of a worktree, held until `release` or until the process ends.
 
-    `is_shared` returns False if the folder is gone, and on network file systems without locks.
+    `is_shared` returns False if the folder was missing from the start, and on network file systems without
+    locks.
     """
 
     def __init__(self, path: Path) -> None:

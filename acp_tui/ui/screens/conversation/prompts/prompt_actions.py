@@ -99,14 +99,14 @@ class PromptActions:
             self._prompt.load(self._prompt.restore_attachments(queued.text, queued.blocks))
 
     def restore_failed(self, text: str) -> None:
-        """Put a failed prompt back into the input, selected, unless the user has typed something since."""
+        """Put a failed prompt back into the input, selected, unless the input contains text."""
         if not self._prompt.text:
             self._prompt.load_selected(text)
 
     def restore_unsent(self, error: UserError, text: str) -> None:
         """Put a prompt that could not be sent back into the input, and show the error.
 
-        If the user has typed something meanwhile, the input is left alone; the prompt is in the history.
+        If the input contains text, the input is left alone; the prompt is in the history.
         """
         if not self._prompt.text:
             self._prompt.load(text)

@@ -60,9 +60,10 @@ class OfferedPrompt:
 
 
 class ServerPrompts:
-    """The prompts and resources that a conversation's MCP servers offered when last tested.
+    """Offers the user the prompts and resources that the MCP servers offered when last tested.
 
-    A server is started only when the user chooses one of its prompts or mentions one of its resources.
+    For this, a server is started only when the user chooses one of its prompts or mentions one of its
+    resources.
     """
 
     def __init__(self, screen: BaseScreen, prompt: Prompt, context: SessionContext) -> None:
@@ -136,7 +137,7 @@ class ServerPrompts:
     def _text(self, result: PromptResult) -> str:
         """Return the messages of a prompt as one text.
 
-        Attach images and files; the text has a token for each.
+        Attach embedded texts and, if the input takes images, images. The returned text has a token for each.
         """
         several = len({message.role for message in result.messages}) > 1
         parts = []

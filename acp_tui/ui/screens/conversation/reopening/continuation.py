@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Continuation:
     """Continues a session in a new one. Shows a line in place of the prompt while a session is read-only.
 
-    A new session gets a summary of the old one in its first prompt.
+    The prompt of the new session is prefilled with a summary of the old one.
     """
 
     def __init__(
@@ -98,9 +98,9 @@ class Continuation:
     def run(self) -> None:
         """Put a summary of this session into the prompt of a new session.
 
-        If this session is read-only, the new session opens on this screen. If the agent has forgotten the
-        conversation and no prompt was sent since then, no new session is needed: the summary goes into the
-        prompt of this session.
+        If this session is read-only, the new session opens on this screen. Otherwise, if the agent has
+        forgotten the conversation and no prompt was sent since then, no new session is needed: the summary
+        goes into the prompt of this session.
         """
         if self._runner.opening:
             return  # the key was pressed twice

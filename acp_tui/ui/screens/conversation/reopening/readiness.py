@@ -1,4 +1,4 @@
-"""The text of the status line while the agent is not ready, including the key to press."""
+"""The text of the status line while the agent is not ready, with the key to press, if any."""
 
 from __future__ import annotations
 

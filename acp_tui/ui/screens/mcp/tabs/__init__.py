@@ -1,1 +1,1 @@
-"""The tabs of the MCP screen (tools, prompts, resources, calls, log), and the full view of each item."""
+"""The tabs of the MCP screen (tools, prompts, resources, calls, log), and full views, except of the log."""
