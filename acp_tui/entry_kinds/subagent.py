@@ -120,7 +120,7 @@ def has_failed(entry: Subagent) -> bool:
 
 
 def is_running(entry: Subagent) -> bool:
-    """Return True while the subagent works."""
+    """Return True while the subagent works or waits for the user."""
     return entry.is_running
 
 

@@ -59,8 +59,8 @@ class BrowserRoundTrip:
 
         If there is a browser, offer to open the address.
 
-        If `issuer_required` is true, a pasted code is not enough. The user must paste the whole address of
-        the redirect, which also names the authorization server. Raises `SignInError`.
+        If `issuer_required` is true, a pasted answer must be the whole address of the redirect, which also
+        names the authorization server: a pasted code is not enough. Raises `SignInError`.
         """
         try:
             checked = check_authorization_url(self._server, url)

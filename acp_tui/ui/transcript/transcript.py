@@ -237,7 +237,7 @@ class Transcript(TranscriptView):
         self.post_message(self.ActionRequested("full_entry", self.current_entry))
 
     def action_kill(self) -> None:
-        """Stop what the current entry shows: a running command of the user, or a subagent."""
+        """Stop the user's running command or the subagent that the current entry or this screen shows."""
         self.post_message(self.ActionRequested("kill", self.current_entry))
 
     def action_attach(self) -> None:
