@@ -179,5 +179,4 @@ def _enabled_names(capabilities: dict[str, Any], prefix: str = "") -> Iterator[s
             continue
         path = f"{prefix}{visible_line(name)}"
         nested = list(_enabled_names(inner, f"{path}.")) if isinstance(inner, dict) else []
-        is_group = bool(inner) if isinstance(inner, dict) else False
-        yield from nested or ([] if is_group or path in CAPABILITY_GROUPS else [path])
+        yield from nested or ([] if path in CAPABILITY_GROUPS else [path])

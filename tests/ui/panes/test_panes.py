@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.session.change import Change
 from acp_tui.session.state import PlanItem, ToolCall
@@ -17,7 +19,6 @@ from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app
 
 if TYPE_CHECKING:
-    import pytest
     from textual.pilot import Pilot
 
     from acp_tui.ui.app import AcpTui
@@ -54,6 +55,26 @@ async def test_the_footer_names_what_arrow_keys_do() -> None:
         assert "↑↓ scroll" in app.screen.query_one(KeyBar).render_line(0).text
         await press(pilot, "4")
         assert "↑↓ choose" in app.screen.query_one(KeyBar).render_line(0).text
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "names"),
+    [
+        ({"promptCapabilities": {}, "auth": {}, "mcpCapabilities": {"http": False}}, "prompts only"),
+        (
+            {"sessionCapabilities": {"fork": {}, "resume": {"_meta": {"by": "id"}}}},
+            "fork sessions, resume sessions",
+        ),
+    ],
+)
+async def test_the_session_pane_names_the_capabilities_that_the_agent_supports(
+    capabilities: dict[str, Any], names: str
+) -> None:
+    app = sample_app("dark")
+    async with app.run_test(size=WIDE) as pilot:
+        app.screen.session.agent.capabilities = capabilities  # type: ignore[attr-defined]
+        await press(pilot, "ctrl+b", "4")
+        assert names in " ".join(" ".join(lines_of(app.screen.query_one(SessionPane))).split())
 
 
 async def test_panes_are_created_on_first_use_beside_the_transcript_with_the_focus() -> None:
