@@ -43,7 +43,7 @@ class AppLink:
         await asyncio.wait([self._task])
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Stop answering the app and close the connection to it."""
         self._task.cancel()
         await asyncio.wait([self._task])
         await self._stream.close()

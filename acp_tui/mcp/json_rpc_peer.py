@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 RequestId = int | str
 CANCELLED = "notifications/cancelled"
-PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
@@ -63,7 +62,7 @@ class ByteStream(Protocol):
         """Return the next block of data; empty once the other side has closed the connection."""
 
     def write(self, data: bytes) -> None:
-        """Write without waiting."""
+        """Write `data` without waiting until the other side takes it."""
 
     async def drain(self) -> None:
         """Wait until the connection can take more data."""
@@ -242,7 +241,7 @@ class SocketStream:
         return await self._reader.read(1 << 18)
 
     def write(self, data: bytes) -> None:
-        """Write without waiting."""
+        """Write `data` without waiting until the other side takes it."""
         self._writer.write(data)
 
     async def drain(self) -> None:

@@ -64,7 +64,7 @@ class ServerRecorder:
         self._add("connected", protocol=protocol_version, server=server_version)
 
     def failed(self, failure: ServerFailure) -> None:
-        """Record a failure."""
+        """Record why the connection failed."""
         self._add("failed", cause=failure.cause.value, sentence=failure.sentence)
 
     def called(self, tool: str, arguments: dict[str, Any], result: CallResult, seconds: float) -> None:

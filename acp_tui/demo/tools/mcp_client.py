@@ -149,7 +149,7 @@ class McpConnections:
         return list(self._connections.values())
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close the connections to all servers, at the same time."""
         await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
 

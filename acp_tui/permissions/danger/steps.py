@@ -75,14 +75,6 @@ class Step:
         """Return True if one of `options` is an argument, with or without `=value`."""
         return any(text.partition("=")[0] in options for text in self.arguments)
 
-    def value_of(self, *options: str) -> str | None:
-        """Return the value of one of `options`, from the next word or after `=`; None if not given."""
-        for at, text in enumerate(self.arguments):
-            name, sign, value = text.partition("=")
-            if name in options:
-                return value if sign else next(iter(self.arguments[at + 1 : at + 2]), None)
-        return None
-
     @property
     def written(self) -> list[str]:
         """The files to which the command's output is redirected."""
