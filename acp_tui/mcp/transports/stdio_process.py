@@ -7,6 +7,7 @@ killed.
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.handlers import ServerHandlers
 
+
+log = logging.getLogger(__name__)
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
@@ -91,8 +94,10 @@ class StdioProcess:
             self._was_stopped = not process.ended
             with anyio.CancelScope(shield=True):
                 await process.end()
-            with suppress(Exception):  # the error that ended the connection is more important
+            try:
                 self._on_stderr(b"\n")  # deliver a last line that has no newline
+            except Exception:  # the error that ended the connection is more important
+                log.exception("Storing a server's stderr failed")
 
     async def _start(self) -> PipedProcess:
         server = self._server
