@@ -47,7 +47,7 @@ def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
     return named or next((option for option in offered if option.category == key), None)
 
 
-_ORDER = {MODEL: 0, MODE: 2}
+_SETTING_ORDER = {MODEL: 0, MODE: 2}
 """The order in which defaults are set, by category. Options of other categories have the order 1."""
 
 
@@ -66,7 +66,7 @@ async def set_defaults(
     sets; these options are skipped.
     """
     categories = {key: _category(offered_options(conversation.session), key) for key in agent.options}
-    wanted = sorted(agent.options.items(), key=lambda item: _ORDER.get(categories[item[0]], 1))
+    wanted = sorted(agent.options.items(), key=lambda item: _SETTING_ORDER.get(categories[item[0]], 1))
     if agent.mode is not None:
         wanted.append((MODE, agent.mode))
     for key, value in wanted:

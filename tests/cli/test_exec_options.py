@@ -234,6 +234,26 @@ def test_defaults_of_the_settings_are_set_unless_the_command_line_sets_them(tmp_
     assert "set_model" not in done.err
 
 
+def test_the_default_of_the_model_is_set_before_other_options_whatever_its_name(tmp_path: Path) -> None:
+    llm = {
+        "id": "llm",
+        "name": "LLM",
+        "category": "model",
+        "type": "select",
+        "currentValue": "one",
+        "options": [{"value": "one", "name": "One"}, {"value": "two", "name": "Two"}],
+    }
+    offers = {"configOptions": [*OFFERS["configOptions"], llm]}
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    config_file().write_text(
+        f"[agents.mine]\ncommand = {json.dumps(script(session=offers))}\n"
+        "options = { effort = 'high', llm = 'two' }\n"
+    )
+    last_request = steps(["report_params", "session/set_config_option"])
+    result = run("exec", "mine", last_request, "--output", "json", cwd=tmp_path).result
+    assert [answer["configId"] for answer in answers(result)] == ["effort"]
+
+
 # --------------------------------------------------------------------------- resuming
 
 

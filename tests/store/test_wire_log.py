@@ -231,6 +231,18 @@ def test_a_failure_to_save_metadata_is_reported_once(folder: SessionFolder) -> N
     assert "Session metadata could not be saved" in notices[0]
 
 
+def test_a_failure_to_save_metadata_before_anyone_listens_is_reported_later(folder: SessionFolder) -> None:
+    (folder.path / "meta.json").unlink()
+    (folder.path / "meta.json").mkdir()
+    folder.update_meta(title="a")
+    notices: list[str] = []
+    folder.on_notice = notices.append
+    folder.update_meta(title="b")
+
+    assert len(notices) == 1
+    assert "Session metadata could not be saved" in notices[0]
+
+
 def test_a_closed_folder_ignores_writes(folder: SessionFolder) -> None:
     notices: list[str] = []
     folder.on_notice = notices.append

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The model comes first because it determines the other options. The mode comes last because setting another
 # option may change the mode.
-_ORDER = {MODEL: 0, MODE: 2}
+_SETTING_ORDER = {MODEL: 0, MODE: 2}
 
 
 async def restore_settings(
@@ -34,7 +34,7 @@ async def restore_settings(
     restored: list[str] = []
     reasons: dict[str, str] = {}
     sign_in_needed: SignInNeeded | None = None
-    for key in sorted(wanted, key=lambda key: _ORDER.get(key, 1)):
+    for key in sorted(wanted, key=lambda key: _SETTING_ORDER.get(key, 1)):
         setting = wanted[key]
         if _has(session, key, setting):
             continue
