@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
-from acp_tui.session.offered_options import MODE, MODEL, offered_options
+from acp_tui.session.offered_options import MODE, MODEL, SETTING_ORDER, offered_options
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -47,10 +47,6 @@ def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
     return named or next((option for option in offered if option.category == key), None)
 
 
-_SETTING_ORDER = {MODEL: 0, MODE: 2}
-"""The order in which defaults are set, by category. Options of other categories have the order 1."""
-
-
 def _category(offered: list[ConfigOption], key: str) -> str:
     option = _option_named(offered, key)
     return (option.category if option is not None else key) or ""
@@ -61,12 +57,11 @@ async def set_defaults(
 ) -> AsyncIterator[UserError]:
     """Set the mode and the options that the user configured for an agent. Yield an error for each failure.
 
-    The model is set first because it determines the other options. The mode is set last because the options
-    can change the mode. `given` contains the keys of the options that the command line
-    sets; these options are skipped.
+    `SETTING_ORDER` applies to the categories of the options. `given` contains the keys of the options that
+    the command line sets; these options are skipped.
     """
     categories = {key: _category(offered_options(conversation.session), key) for key in agent.options}
-    wanted = sorted(agent.options.items(), key=lambda item: _SETTING_ORDER.get(categories[item[0]], 1))
+    wanted = sorted(agent.options.items(), key=lambda item: SETTING_ORDER.get(categories[item[0]], 1))
     if agent.mode is not None:
         wanted.append((MODE, agent.mode))
     for key, value in wanted:

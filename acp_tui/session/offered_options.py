@@ -10,6 +10,12 @@ MODE, MODEL = "mode", "model"
 
 They are also the option ids of a mode or model that the agent does not offer as a config option.
 """
+SETTING_ORDER = {MODEL: 0, MODE: 2}
+"""The order in which settings are restored or set to their defaults. Other settings have the order 1.
+
+The model comes first because it determines the other options. The mode comes last because setting another
+option may change the mode.
+"""
 CATEGORY_TITLES = {
     MODE: "Mode",
     MODEL: "Model",

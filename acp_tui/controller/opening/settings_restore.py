@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.connection.errors import AgentGone, ConnectionFault, RequestFailed, SignInNeeded
 from acp_tui.session.events import Noticed, SettingsRestored
-from acp_tui.session.offered_options import MODE, MODEL, current_settings, options_by_key
+from acp_tui.session.offered_options import MODE, SETTING_ORDER, current_settings, options_by_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.session.events import Event
     from acp_tui.session.state import ConfigOption, Session, Setting
-
-# The model comes first because it determines the other options. The mode comes last because setting another
-# option may change the mode.
-_SETTING_ORDER = {MODEL: 0, MODE: 2}
 
 
 async def restore_settings(
@@ -34,7 +30,7 @@ async def restore_settings(
     restored: list[str] = []
     reasons: dict[str, str] = {}
     sign_in_needed: SignInNeeded | None = None
-    for key in sorted(wanted, key=lambda key: _SETTING_ORDER.get(key, 1)):
+    for key in sorted(wanted, key=lambda key: SETTING_ORDER.get(key, 1)):
         setting = wanted[key]
         if _has(session, key, setting):
             continue
