@@ -89,6 +89,7 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         env=dict(agent.env),
         install_hint=agent.install,
         missing_file_is_empty=agent.missing_file == "empty",
+        once_option=agent.once_option,
         project_mcp=agent.project_mcp,
     )
 
@@ -121,6 +122,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         env={**base.env, **entry.env},
         install=entry.install or base.install,
         missing_file=entry.missing_file or base.missing_file,
+        once_option=entry.once_option or base.once_option,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
     if entry.command:  # these fields of `base` are about its own command

@@ -28,6 +28,7 @@ class KnownAgent:
     tested_version: str | None = None  # the version that acp-tui was tested with
     is_custom: bool = False  # whether the command is from the user's settings
     missing_file: str = "error"  # or "empty": how reads of missing files are answered
+    once_option: str = ""  # the id of the permission option that means "this once", if several allow once
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:

@@ -31,6 +31,7 @@ class Launch:
     install_hint: str | None = None  # a command that installs the agent
     ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
     missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
+    once_option: str = ""  # the id of the permission option that means "this once"; see catalogue.toml
     project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
 
 

@@ -30,6 +30,7 @@ class UserAgent:
     env: dict[str, str] = field(default_factory=dict)
     install: str | None = None
     missing_file: str | None = None
+    once_option: str | None = None
     mode: str | None = None  # set in new sessions
     options: dict[str, str] = field(default_factory=dict)  # set in new sessions, by id, name or category
 
@@ -46,6 +47,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "env": validators.mapping,
     "install": validators.text,
     "missing_file": _missing_file,
+    "once_option": validators.text,
     "mode": validators.text,
     "options": validators.mapping,
 }

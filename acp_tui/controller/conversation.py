@@ -171,6 +171,7 @@ class Conversation:
             self.note,
             channel.answer,
             missing_file_is_empty=launch.missing_file_is_empty,
+            once_option=launch.once_option,
         )
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 

@@ -77,6 +77,13 @@ def test_only_gemini_expects_missing_files_to_be_empty(install: Install, configu
     assert not catalogue.resolve_launch("codex", configure()).missing_file_is_empty
 
 
+def test_the_option_of_openhands_that_allows_once_is_named(install: Install, configure: Configure) -> None:
+    install("openhands", "codex-acp")
+    settings = configure('[agents.codex]\nonce_option = "mine"\n')
+    assert catalogue.resolve_launch("openhands", settings).once_option == "accept"
+    assert catalogue.resolve_launch("codex", settings).once_option == "mine"
+
+
 def test_an_unknown_agent_suggests_the_nearest_name(configure: Configure) -> None:
     with pytest.raises(UserError, match='Unknown agent "gemni"; did you mean gemini') as caught:
         catalogue.resolve_launch("gemni", configure())

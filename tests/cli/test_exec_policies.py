@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.cli import answers, execute, execute_json, run, steps
+from tests.support.cli import answers, execute, execute_json, run, script, steps
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -156,6 +156,37 @@ def test_a_permission_covers_the_same_request_once(project: Path) -> None:
     result = execute_json(prompt, "--policy", "ask", "--allow", "mcp:files", cwd=project)
     assert [allowed(answer) for answer in answers(result)] == [True, True, False]
     assert [decision["by"] for decision in result["permissions"]] == ["rule", "covered", "policy"]
+
+
+OPENHANDS_OPTIONS = [
+    {"kind": "allow_once", "name": "Yes, proceed", "optionId": "accept"},
+    {"kind": "reject_once", "name": "Reject", "optionId": "reject"},
+    {"kind": "allow_always", "name": "Always proceed (don't ask again)", "optionId": "always_proceed"},
+    {"kind": "allow_once", "name": "Auto-confirm LOW/MEDIUM risk", "optionId": "risk_based"},
+]
+
+
+@pytest.mark.parametrize(
+    ("entry", "answer"),
+    [
+        ("once_option = 'accept'", {"outcome": "selected", "optionId": "accept"}),
+        ("", {"outcome": "selected", "optionId": "reject"}),
+        ("once_option = 'always_proceed'", {"outcome": "selected", "optionId": "reject"}),
+    ],
+    ids=["named", "not named", "names an always"],
+)
+def test_the_named_one_of_several_options_allows_once(
+    project: Path, home: Path, entry: str, answer: dict[str, Any]
+) -> None:
+    config = home / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"[agents.mine]\ncommand = {json.dumps(script())}\n{entry}\n")
+    call = {"toolCallId": "confirmation", "title": "Confirm Agent Actions", "kind": "other"}
+    prompt = steps(["ask", "session/request_permission", {"toolCall": call, "options": OPENHANDS_OPTIONS}])
+    result = run("exec", "mine", prompt, "--policy", "yolo", "--output", "json", cwd=project).result
+    assert answers(result)[0]["outcome"] == answer
+    named = ', with the agent\'s option "Yes, proceed"' in result["permissions"][0]["why"]
+    assert named == (answer["optionId"] == "accept")
 
 
 def test_environment_variables_prevent_a_rule_from_matching(project: Path) -> None:

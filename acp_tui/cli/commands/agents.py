@@ -79,6 +79,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [("Note", agent.note)] if agent.note else []
     if agent.missing_file == "empty":
         fields.append(("Files", "when the agent reads a missing file, it gets empty text, not an error"))
+    if agent.once_option:
+        fields.append(("Permissions", f'of several options that allow once, "{agent.once_option}" is used'))
     if agent.project_mcp:
         fields.append(("MCP servers", f"the agent itself reads {', '.join(agent.project_mcp)} in a project"))
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.policies import POLICIES, POLICY_SUMMARIES
-from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.grants import Grants
 from acp_tui.permissions.path_globs import escape
@@ -19,6 +18,7 @@ from acp_tui.permissions.rule_store import with_id
 from acp_tui.permissions.rules import describe_briefly, describe_rule
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import PermissionOption
+from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -122,9 +122,10 @@ class PermissionGate:
             return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
         if decision.answer != "ask":
             allow = decision.answer == "allow"
-            option = choose_option(question.options, allow)
+            option = question.option_once(allow=allow)
             if option is not None:
-                return decision.by, Verdict(allow, option, _why(decision), self._count(decision))
+                why = f"{_why(decision)}{_named_option(question, option)}"
+                return decision.by, Verdict(allow, option, why, self._count(decision))
             obstacle = f'the agent does not offer exactly one "{decision.answer} once" option'
             if not allow and self.question_handler is None:
                 return decision.by, Verdict(None, None, f"{decision.why}; {obstacle}")
@@ -140,7 +141,7 @@ class PermissionGate:
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
         """Return "policy" and a verdict that rejects or dismisses the question: there is no user to ask."""
-        option = choose_option(question.options, allow=False)
+        option = question.option_once(allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
     async def _ask(self, question_handler: QuestionHandler, question: Question) -> Verdict:
@@ -223,12 +224,19 @@ def _why(decision: Decision) -> str:
     return f"{decision.answer}ed by {'rule' if len(decision.rules) == 1 else 'rules'}: {names}"
 
 
+def _named_option(question: Question, chosen: PermissionOption) -> str:
+    """Return which of several options that allow once is sent, as the end of a sentence; otherwise ""."""
+    if sum(option.kind == chosen.kind for option in question.options) == 1:
+        return ""
+    return f', with the agent\'s option "{reveal_line(chosen.name)}"'
+
+
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:
     """Return the option to send to the agent.
 
     Called if the user's choice becomes a rule of acp-tui, or is an option that acp-tui added.
 
     The agent's own "always" would be broader than that rule. So its "allow once" (or "reject once") is sent
-    instead. If the agent does not offer exactly one such option, the chosen option is sent.
+    instead. If it is unclear which option that is, the chosen option is sent.
     """
-    return choose_option(question.options, chosen.kind.startswith("allow")) or chosen
+    return question.option_once(allow=chosen.kind.startswith("allow")) or chosen

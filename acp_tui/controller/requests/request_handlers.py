@@ -57,6 +57,7 @@ class RequestHandlers:
         mcp_message: Callable[[Params], Awaitable[dict[str, Any]]],
         *,
         missing_file_is_empty: bool = False,
+        once_option: str = "",
     ) -> None:
         self._session = session
         self._gate = gate
@@ -67,6 +68,7 @@ class RequestHandlers:
         self._keep = keep
         self._note = note
         self._missing_file_is_empty = missing_file_is_empty
+        self._once_option = once_option
         self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
@@ -108,6 +110,7 @@ class RequestHandlers:
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
         subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
+        question.once_option = self._once_option
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
             question.subagent = subagent.name

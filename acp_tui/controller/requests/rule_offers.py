@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.controller.requests.user_questions import RuleOffer, choose_option
+from acp_tui.controller.requests.user_questions import RuleOffer
 from acp_tui.permissions.rule_proposals import rule_ladders
 from acp_tui.session.state import PermissionOption
 
@@ -24,8 +24,8 @@ def offer_rules(
     """Add to a question the parts of its command, the rules that "always" can save, and "always" options.
 
     If the user chooses an added "always" option, the agent gets its own "once" option as the answer. So
-    "Always allow" is added only if the agent offers exactly one `allow_once` option, and no `allow_always`
-    option. The same applies to "Always reject".
+    "Always allow" is added only if it is clear which option allows once, and the agent offers no
+    `allow_always` option. The same applies to "Always reject".
 
     The rules are for `project`. Its files are in `folder`, which differs from `project` only in a worktree.
     """
@@ -42,7 +42,7 @@ def offer_rules(
         ladders[kind] = [tuple(rule.evolve(project=project) for rule in ladder.rules) for ladder in found]
         if word == "reject":  # rejecting one part rejects the whole command
             ladders[kind] = [_merge(ladders[kind])]
-        if kind not in offered and choose_option(question.options, allow=word == "allow"):
+        if kind not in offered and question.option_once(allow=word == "allow"):
             question.own_options.append(PermissionOption("", f"Always {word}", kind))
     question.offer = RuleOffer(agent, project, ladders)
 

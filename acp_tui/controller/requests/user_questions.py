@@ -53,6 +53,11 @@ class Question:
     # "Always" options of acp-tui, for kinds that the agent does not offer; never sent to the agent.
     own_options: list[PermissionOption] = field(default_factory=list)
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
+    once_option: str = ""  # the id of the option that allows once, if the agent is known to offer several
+
+    def option_once(self, *, allow: bool) -> PermissionOption | None:
+        """Return the option that allows or rejects once, see `choose_option`."""
+        return choose_option(self.options, allow, self.once_option)
 
     def ladders(self, kind: str) -> list[tuple[Rule, ...]]:
         """Return one ladder for each rule that an option of this kind saves; see `RuleOffer`."""
@@ -87,12 +92,17 @@ class QuestionHandler(Protocol):
         """Show a form from the agent, or the address of a page to visit, and return the user's answer."""
 
 
-def choose_option(options: Sequence[PermissionOption], allow: bool) -> PermissionOption | None:
+def choose_option(
+    options: Sequence[PermissionOption], allow: bool, once_option: str = ""
+) -> PermissionOption | None:
     """Return the only `allow_once` option, or the only `reject_once` option if `allow` is false.
 
-    The result is None if there is no such option or more than one. An agent's own "always" is never chosen:
-    it would store a rule in the agent without the user's knowledge.
+    Of several `allow_once` options, the result is the one with the id `once_option`. The result is None if
+    there is no such option. An agent's own "always" is never chosen: it would store a rule in the agent
+    without the user's knowledge.
     """
     wanted = "allow_once" if allow else "reject_once"
     found = [option for option in options if option.kind == wanted]
+    if allow and len(found) > 1:
+        found = [option for option in found if once_option and option.id == once_option]
     return found[0] if len(found) == 1 else None

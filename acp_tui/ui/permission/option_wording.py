@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.controller.requests.user_questions import choose_option
 from acp_tui.permissions.rules import describe_match
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def option_wording(option: PermissionOption, question: Question) -> tuple[str, s
     alone = _AGENT_ALONE[option.kind]
     if not rule:
         return option.name, alone
-    if choose_option(question.options, allow=option.kind == "allow_always") is None:
+    if question.option_once(allow=option.kind == "allow_always") is None:
         return option.name, f"{alone}; acp-tui remembers: {rule}"
     if option in question.own_options:
         return f"{verb} {rule}", "added by acp-tui"
