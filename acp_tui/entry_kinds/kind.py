@@ -64,6 +64,9 @@ class EntryKind:
     progress_updates: bool = False
     """Whether `exec` prints the `progress` line again when an update of the entry changes that line."""
 
+    warning: Callable[[Any], tuple[str, str] | None] = _none
+    """A fault in what the agent sent: a sentence and details, listed by `exec`. None if there is none."""
+
     foldable: bool = False
     """Whether the key that folds all entries folds entries of this kind, too."""
     starts_folded: Callable[[Any], bool] = _never

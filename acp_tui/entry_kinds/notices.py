@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_kinds.plain_lines import indented, raw_lines
-from acp_tui.session.text.safe_text import visible, visible_json, visible_line
+from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -21,6 +21,8 @@ PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
 Other notices repeat a decision that `exec` has already printed, or say that acp-tui waits for something.
 """
 PLAIN_SIGNS = {"info": "-", "warning": "!", "error": "!!"}
+MAX_WARNING_DETAIL = 4_000
+"""The maximum number of characters of an unknown message in the `warnings` of `acp-tui exec`."""
 SIGNS: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
     "warning": ("warning", "!"),
     "error": ("error", "✘"),
@@ -74,6 +76,11 @@ def notice_progress(notice: Notice) -> str:
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
+
+
+def notice_warning(notice: Notice) -> tuple[str, str] | None:
+    """Return the text and details of a notice about a fault in what the agent sent; None for others."""
+    return (notice.text, notice.detail or "") if notice.source == "protocol" else None
 
 
 # --------------------------------------------------------------------------- ends of turns
@@ -136,16 +143,39 @@ def turn_end_progress(end: TurnEnd) -> str:
 # --------------------------------------------------------------------------- unknown messages
 
 
-def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterable[str]:
-    """Return a message of an unknown kind as plain text."""
-    return [f"- Not recognised: {entry.what}", *indented(raw_lines(entry.raw))]
+def unrecognised_title(entry: Unrecognised) -> str:
+    """Return the name of a message of an unknown kind, and how often it came in a row."""
+    return entry.what if entry.count == 1 else f"{entry.what} ({entry.count} times)"
+
+
+def unrecognised_json(entry: Unrecognised) -> str:
+    """Return the messages of an entry as JSON, one after the other."""
+    return "\n".join(visible_json(raw) for raw in (entry.raw, *entry.repeats))
+
+
+def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterator[str]:
+    """Yield messages of an unknown kind as plain text."""
+    yield f"- Not recognised: {unrecognised_title(entry)}"
+    for raw in (entry.raw, *entry.repeats):
+        yield from indented(raw_lines(raw))
 
 
 def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a message of an unknown kind: the message's name and JSON."""
-    return [entry.what, visible_json(entry.raw)]
+    """Return the searchable texts of messages of an unknown kind: their name and JSON."""
+    return [entry.what, unrecognised_json(entry)]
 
 
 def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a message of an unknown kind in an export."""
-    return [Aside("info", "·", f"not recognised: {visible_line(entry.what)}", visible_json(entry.raw))]
+    """Return the blocks that show messages of an unknown kind in an export."""
+    title = f"not recognised: {visible_line(unrecognised_title(entry))}"
+    return [Aside("info", "·", title, unrecognised_json(entry))]
+
+
+def unrecognised_warning(entry: Unrecognised) -> tuple[str, str]:
+    """Return the name of messages of an unknown kind, and the first of them as JSON."""
+    return f"not recognised: {unrecognised_title(entry)}", visible_excerpt(entry.raw, MAX_WARNING_DETAIL)
+
+
+def unrecognised_progress(entry: Unrecognised) -> str:
+    """Return what `acp-tui exec` prints for the first message of an unknown kind."""
+    return f"not recognised: {entry.what}"

@@ -1,7 +1,6 @@
-"""Messages with which certain agents extend the protocol, and which the client can ignore.
+"""Messages with which certain agents extend the protocol, and which say nothing to the user.
 
-The names of extensions should begin with an underscore, so that clients can ignore such messages. The names
-below have no underscore, so the messages would be shown as unrecognised in every turn.
+Every other extension is shown as unrecognised. The log has these, too.
 """
 
 from __future__ import annotations
@@ -14,8 +13,11 @@ _REQUESTS = frozenset(
     }
 )
 _NOTIFICATIONS = (
+    # Claude Code and Codex: whether the user is signed in, before every session.
+    "_auth/status_update",
     # Qwen Code: a suggestion for the next prompt, and the like.
     "qwen/notify/",
+    "_qwencode/",
 )
 
 
@@ -26,4 +28,4 @@ def is_known_request(method: str) -> bool:
 
 def is_known_notification(method: str) -> bool:
     """Return True if a notification of this method is ignored without telling the user."""
-    return method.startswith(("_", "$/", *_NOTIFICATIONS))
+    return method.startswith(_NOTIFICATIONS)

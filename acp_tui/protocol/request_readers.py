@@ -11,6 +11,7 @@ from acp_tui.protocol.readers import values
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_tool_call
 from acp_tui.session import events as ev
+from acp_tui.session.error_codes import INVALID_PARAMS
 from acp_tui.session.state import PermissionOption
 from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
@@ -22,12 +23,13 @@ if TYPE_CHECKING:
 PERMISSION = "session/request_permission"
 ELICITATION = "elicitation/create"
 
-_SERVED = frozenset(
-    {
-        "fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/output",
-        "terminal/wait_for_exit", "terminal/kill", "terminal/release", "mcp/message",
-    }
-)  # fmt: skip
+_FILE_METHODS = frozenset({"fs/read_text_file", "fs/write_text_file"})
+_SERVED = _FILE_METHODS | {
+    "terminal/create", "terminal/output", "terminal/wait_for_exit", "terminal/kill", "terminal/release",
+    "mcp/message",
+}  # fmt: skip
+_REPORTED = (_SERVED - _FILE_METHODS) | {PERMISSION, ELICITATION}
+"""The methods for which an error of acp-tui is an event of its own. For files, `FileServed` has the error."""
 
 
 def request_events(
@@ -131,7 +133,20 @@ class ClientAnswer:
 def answer_events(method: str, answer: ClientAnswer) -> list[ev.Event]:
     """Return the events for acp-tui's answer to a request of the agent."""
     reader = _ANSWERS.get(method)
-    return [] if reader is None else reader(answer)
+    error = answer.error
+    if error is not None and method in _FILE_METHODS and error.code == INVALID_PARAMS:
+        return [ev.RequestRefused(method, error, answer.request_id, _lacks_path(method, answer.params))]
+    events = [] if reader is None else reader(answer)
+    if error is not None and method in _REPORTED:
+        events.append(ev.RequestRefused(method, error, answer.request_id))
+    return events
+
+
+def _lacks_path(method: str, params: dict[str, Any]) -> str:
+    """Return a sentence if a request about a file names none; otherwise an empty string."""
+    if values.raw(params, "path"):
+        return ""
+    return f"The agent asked to {'read' if method == 'fs/read_text_file' else 'write'} a file without a path"
 
 
 def _permission_answered(answer: ClientAnswer) -> list[ev.Event]:

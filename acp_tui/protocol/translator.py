@@ -75,7 +75,7 @@ class Translator:
         update = params.get("update")
         if type(update) is not dict:
             if "sessionUpdate" not in params:
-                return [ev.Unknown("a session update without content", params)]
+                return [ev.Unknown("a session update without `update`", params)]
             update = params  # some draft agents omit the `update` object
         session_id = params.get("sessionId")
         if update.get("sessionUpdate") == "end_turn":
@@ -118,6 +118,7 @@ class Translator:
             text = f"A request ({visible_line(method)}) reuses the id of a pending request"
             return [ev.ProtocolFault(f"{text}; this second request is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
+            self._requests[request_id] = ("", {})  # the error with which it is answered says no more
             return [
                 ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
             ]
@@ -140,11 +141,13 @@ class Translator:
                 elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
             case request_readers.PERMISSION:
-                return request_readers.permission_events(params, None, self._new_call_id(), answerable=False)
+                return [
+                    ev.ProtocolFault("A permission request has no id, so it cannot be answered"),
+                    *request_readers.permission_events(params, None, self._new_call_id(), answerable=False),
+                ]
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
-            # An extension that clients may ignore, see `ignored_methods`. The wire log has the notification.
             return [ev.Nothing(f"the notification {visible_line(method)}")]
         return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]
 
@@ -223,7 +226,7 @@ class Translator:
             self._opening, self._session_id = None, self._session_before
         if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
             text = f"The agent does not support version 1 of the protocol; trying draft {draft.VERSION}"
-            return [ev.Noticed("info", text, error.message, "protocol")]
+            return [ev.Noticed("info", text, error.message)]
         return [ev.CallFailed(method, error)]
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> list[ev.Event]:

@@ -24,7 +24,7 @@ from acp_tui.protocol.subagent_updates import (
 )
 from acp_tui.session import events as ev
 from acp_tui.session.state import Cost, PlanItem
-from acp_tui.session.text.safe_text import visible, visible_excerpt
+from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,8 +40,16 @@ def read_update(update: dict[str, Any]) -> list[ev.Event]:
     reader = READERS.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
     if found is None:
-        return [ev.Unknown(f"session update {visible_excerpt(kind, 80)}", update)]
+        return [ev.Unknown(_name_of(update), update)]
     return found
+
+
+def _name_of(update: dict[str, Any]) -> str:
+    """Return the words for an update that cannot be read."""
+    if "sessionUpdate" in update:
+        return f"session update {visible_excerpt(update['sessionUpdate'], 80)}"
+    fields = visible_line(", ".join(map(str, update))[:80]) or "nothing"
+    return f"a session update without `sessionUpdate` (it has: {fields})"
 
 
 # --------------------------------------------------------------------------- messages

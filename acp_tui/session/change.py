@@ -24,3 +24,10 @@ class Change:
     fact: str | None = None  # the attribute of `Session` that has a new value
     session: Session | None = None  # of the subagent, if `kind` is "subagent"
     inner: Change | None = None  # likewise
+
+
+def innermost(change: Change) -> Change:
+    """Return the change itself, or the change that it reports of the session of a subagent."""
+    while change.inner is not None:
+        change = change.inner
+    return change

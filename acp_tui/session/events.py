@@ -370,6 +370,16 @@ class Unknown(Event):
 
 
 @dataclass(slots=True)
+class RequestRefused(Event):
+    """An error with which acp-tui answered a request of the agent."""
+
+    method: str
+    error: RpcError
+    request_id: RequestId
+    about: str = ""  # what the request lacks, as a sentence; empty: the error's message says it
+
+
+@dataclass(slots=True)
 class Nothing(Event):
     """A valid message that changes nothing, but shows that the agent is alive."""
 

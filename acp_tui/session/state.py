@@ -409,6 +409,8 @@ class Unrecognised(Entry):
 
     what: str  # such as "session update 'foo'"
     raw: Any = None  # as sent
+    count: int = 1  # of messages of this kind that came one after the other
+    repeats: list[Any] = field(default_factory=list)  # the further ones as sent, up to a limit
 
 
 # --------------------------------------------------------------------------- facts

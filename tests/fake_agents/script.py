@@ -57,6 +57,10 @@ class Turn:
         params = {"sessionId": session, "update": update}
         self.agent.send({"jsonrpc": "2.0", "method": "session/update", "params": params})
 
+    def do_send(self, frame: dict[str, Any]) -> None:
+        """Send any message."""
+        self.agent.send({"jsonrpc": "2.0", **frame})
+
     def do_ask(self, method: str, params: dict[str, Any]) -> None:
         """Send a request and report the answer. `"$terminal"` is the last terminal's id."""
         filled = {

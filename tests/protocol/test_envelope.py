@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from acp_tui.session.events import Decided
 from acp_tui.session.state import AgentMessage, Notice, Permission, TurnEnd, Unrecognised
 from tests.support.talk import Talk
 
@@ -105,6 +106,42 @@ def test_unknown_requests_and_notifications_are_unrecognised_entries() -> None:
         ('notification "weather/changed"', {"to": "rain"}),
         ('request "_x/ask"', {"a": 1}),
     ]
+
+
+def test_messages_of_an_unknown_kind_in_a_row_share_an_entry() -> None:
+    talk = Talk().opened()
+    for number in range(3):
+        talk.update("typo", part=number)
+    talk.tool("t")
+    talk.update("typo", part=3)
+    first, second = talk.all(Unrecognised)
+    assert (first.count, [raw["part"] for raw in (first.raw, *first.repeats)]) == (3, [0, 1, 2])
+    assert (second.count, second.raw["part"]) == (1, 3)
+
+
+def refuse(talk: Talk, request_id: str, code: int, message: str) -> None:
+    """Answer a request of the agent with an error."""
+    error = {"code": code, "message": message}
+    talk.record("sent", {"jsonrpc": "2.0", "id": request_id, "error": error})
+
+
+def test_refused_requests_are_counted_in_one_notice_per_turn() -> None:
+    talk = Talk().opened()
+    for number in range(3):
+        talk.received({"id": f"r{number}", "method": "terminal/kill", "params": {"terminalId": "x"}})
+        refuse(talk, f"r{number}", -32602, "terminal/kill: no such terminal")
+    notice = talk.only(Notice)
+    assert (notice.level, notice.source) == ("warning", "protocol")
+    assert notice.text == "Refused terminal/kill: no such terminal (3 times)"
+
+
+@pytest.mark.parametrize("params", [{"path": "/w/a"}, [1]])
+def test_a_refused_request_that_was_reported_already_is_not_reported_again(params: Any) -> None:
+    talk = Talk().opened()
+    talk.received({"id": "r", "method": "terminal/create", "params": params})
+    talk.client(Decided("r", allowed=False, by="policy", why="rejected", subject="run `make`"))
+    refuse(talk, "r", -32003 if isinstance(params, dict) else -32602, "not allowed")
+    assert not [notice for notice in talk.all(Notice) if notice.text.startswith("Refused")]
 
 
 def test_an_update_sent_as_a_request_is_applied_and_reported() -> None:

@@ -45,6 +45,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
         default="text",
         help="text (default), one JSON object, or one JSON event per line",
     )
+    parser.add_argument(
+        "--strict",
+        action="store_true",
+        help="exit with 1 if the agent sent something that acp-tui did not understand or had to refuse",
+    )
     add_session_options(parser)
     add_worktree_options(parser)
 

@@ -4,24 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.errors import UserError
+from acp_tui.session.change import innermost
 from acp_tui.session.events import Decided, Noticed
 from acp_tui.session.state import AgentMessage, ToolCall
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from acp_tui.controller import Conversation
+    from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.session.state import RpcError, Session, Usage
+    from acp_tui.session.state import Entry, RpcError, Session, Usage
 
 
-class DecisionLog:
-    """Collects the permission decisions of a run."""
+class RunLog:
+    """Collects the permission decisions of a run, and the faults in what the agent sent."""
 
     def __init__(self) -> None:
         self.decisions: list[dict[str, Any]] = []
+        self._faulty: dict[int, Entry] = {}
 
-    def add(self, event: Event) -> None:
-        """Record the event if it is a decision."""
+    @property
+    def warnings(self) -> list[dict[str, str]]:
+        """The faults in what the agent sent, such as messages of an unknown kind and refused requests."""
+        found = (kind_of(entry).warning(entry) for entry in self._faulty.values())
+        return [{"text": warning[0], "detail": warning[1]} for warning in found if warning is not None]
+
+    def add(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Record the decisions among the events, and the warnings among the changed entries."""
+        for event in events:
+            self._add_decision(event)
+        for change in changes:
+            entry = innermost(change).entry
+            if entry is not None and kind_of(entry).warning(entry) is not None:
+                self._faulty[id(entry)] = entry
+
+    def _add_decision(self, event: Event) -> None:
         if isinstance(event, Decided):
             outcome = {True: "allowed", False: "rejected", None: "cancelled"}[event.allowed]
             self.decisions.append(
@@ -29,9 +49,7 @@ class DecisionLog:
             )
 
 
-async def build_result(
-    conversation: Conversation, decision_log: DecisionLog, failure: str | None
-) -> dict[str, Any]:
+async def build_result(conversation: Conversation, run_log: RunLog, failure: str | None) -> dict[str, Any]:
     """Return the result of the run as JSON data."""
     session = conversation.session
     agent = session.agent
@@ -44,7 +62,8 @@ async def build_result(
         "toolCalls": [
             _tool_call(entry) for entry in session.entries if isinstance(entry, ToolCall) and not entry.served
         ],
-        "permissions": decision_log.decisions,
+        "permissions": run_log.decisions,
+        "warnings": run_log.warnings,
         "changedFiles": await _changed_files(conversation),
         "usage": _usage(session.usage),
         "log": conversation.log_path,

@@ -6,11 +6,12 @@ import asyncio
 import signal
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.exec.json_output import DecisionLog, build_result
+from acp_tui.cli.exec.json_output import RunLog, build_result
 from acp_tui.cli.exec.text_output import OUTPUTS, TextOutput
 from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import CANCELLED, FAILED, OK, OTHER_STOP
 from acp_tui.console.messages import print_message
+from acp_tui.console.quantities import pluralize
 from acp_tui.console.streams import content_stream
 
 if TYPE_CHECKING:
@@ -33,8 +34,8 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     headless = HeadlessRun(args, agent)
     conversation = headless.conversation
     output = OUTPUTS[args.output](content_stream())
-    decision_log = DecisionLog()
-    listener = OutputListener(output, decision_log, headless)
+    run_log = RunLog()
+    listener = OutputListener(output, run_log, headless)
     conversation.listen(listener)
 
     async def end() -> None:
@@ -43,7 +44,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
             listener.flush()
             listener.break_line()
             print_message(failure, headless.stderr_tail[-MAX_STDERR_LINES:])
-        listener.end(await build_result(conversation, decision_log, failure))
+        listener.end(await build_result(conversation, run_log, failure))
         if headless.failure is not None and failure is None:  # printing itself failed
             print_message(headless.failure)
 
@@ -56,6 +57,11 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     if headless.stopped_by is not None:
         return CANCELLED if headless.stopped_by == signal.SIGINT else 128 + headless.stopped_by
     if headless.failure is not None:
+        return FAILED
+    if args.strict and (warnings := len(run_log.warnings)):
+        print_message(
+            f"Failed because of {pluralize(warnings, 'warning')} about what the agent sent (--strict)."
+        )
         return FAILED
     return OK if conversation.session.stop_reason == "end_turn" else OTHER_STOP
 
@@ -71,17 +77,16 @@ async def _turn(headless: HeadlessRun, prompt: str) -> None:
 class OutputListener:
     """Prints the events of a run, and flushes the output at intervals rather than per chunk."""
 
-    def __init__(self, output: Output, decision_log: DecisionLog, headless: HeadlessRun) -> None:
+    def __init__(self, output: Output, run_log: RunLog, headless: HeadlessRun) -> None:
         self._output = output
-        self._decision_log = decision_log
+        self._run_log = run_log
         self._headless = headless
         self._flush_timer: asyncio.TimerHandle | None = None
         self._stopped = False
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print one record's events and changes."""
-        for event in events:
-            self._decision_log.add(event)
+        self._run_log.add(events, changes)
         history = self._headless.conversation.session.replaying
         if self._stopped or (history and not self._output.shows_history):
             return

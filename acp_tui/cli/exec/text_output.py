@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from acp_tui.console.quantities import pluralize
 from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol.client_records import to_record
+from acp_tui.session.change import innermost
 from acp_tui.session.decision_text import decision_text
 from acp_tui.session.events import AgentExited, Decided, TextChunk
 from acp_tui.session.state import AgentMessage
@@ -43,6 +44,8 @@ class ProgressPrinter:
             if isinstance(event, Decided) and event.by != "covered":  # the earlier decision was printed
                 self._print(decision_text(event, event.subject or ""))
         for change in changes:
+            if change.kind == "subagent":
+                self._print_warning(innermost(change))
             if change.entry is None:
                 continue
             kind = kind_of(change.entry)
@@ -58,6 +61,12 @@ class ProgressPrinter:
             self._print(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
         if len(files) > MAX_CHANGED_FILES:
             self._print(f"and {pluralize(len(files) - MAX_CHANGED_FILES, 'more file')} changed")
+
+    def _print_warning(self, change: Change) -> None:
+        """Print a change in the session of a subagent, if it is a fault in what the agent sent."""
+        entry = change.entry
+        if change.kind == "added" and entry is not None and kind_of(entry).warning(entry) is not None:
+            self._print(kind_of(entry).progress(entry) or "")
 
     def _print_once(self, entry_id: int, line: str | None) -> None:
         if line and self._printed.get(entry_id) != line:

@@ -132,6 +132,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.FileBeforeWrite: EventRule(files.file_before_write),
     ev.FileServed: EventRule(files.file_served),
     ev.Unknown: EventRule(notices.unknown, "an unknown message"),
+    ev.RequestRefused: EventRule(notices.request_refused),
     ev.Nothing: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.error_codes import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    NOT_ALLOWED,
+    REQUEST_CANCELLED,
+    RESOURCE_NOT_FOUND,
+)
 from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.state import Notice, Unrecognised
-from acp_tui.session.text.safe_text import visible_excerpt
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -15,6 +23,11 @@ if TYPE_CHECKING:
 
 MAX_DETAIL = 4_000
 """The maximum number of characters to show of an invalid message or output. The log has the whole text."""
+
+
+MAX_REPEATS = 100
+"""How many further messages an `Unrecognised` entry keeps. The log has all of them."""
+_AGENT_FAULTS = frozenset({INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS})
 
 
 def ignore(_session: Session, _event: ev.Event, _at: float) -> list[Change]:
@@ -47,8 +60,38 @@ def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Cha
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:
-    """Show a message of an unknown kind."""
+    """Show a message of an unknown kind. Messages of one kind that follow each other share an entry."""
+    last = session.entries[-1] if session.entries else None
+    if isinstance(last, Unrecognised) and last.what == event.what and last.turn == session.turn:
+        last.count += 1
+        if len(last.repeats) < MAX_REPEATS:
+            last.repeats.append(event.raw)
+        return [touch(last)]
     return add_entry(session, Unrecognised(id=0, at=at, what=event.what, raw=event.raw), at)
+
+
+def request_refused(session: Session, event: ev.RequestRefused, at: float) -> list[Change]:
+    """Show that a request of the agent was answered with an error. Repetitions in the turn are counted.
+
+    Not shown: a cancelled request, and one that the user, a rule or the policy rejected, because
+    `requests.decided` has added a notice already.
+    """
+    code = event.error.code
+    is_reported = event.request_id in session.reducer_state.rejected
+    session.reducer_state.rejected.discard(event.request_id)
+    if code == REQUEST_CANCELLED or (is_reported and code == NOT_ALLOWED):
+        return []
+    is_unknown_terminal = code == RESOURCE_NOT_FOUND and event.method != "terminal/create"
+    is_fault = code in _AGENT_FAULTS or is_unknown_terminal
+    reason = visible_line(event.error.message.removeprefix(f"{event.method}: "))
+    verb = "Refused" if is_fault else "Could not answer"
+    text = event.about or f"{verb} {event.method}: {reason}"
+    entry, count, changes = _count(session, text, at)
+    if count == 1:
+        entry.level, entry.detail = "warning", event.error.detail
+        entry.source = "protocol" if is_fault else "client"
+    entry.text = text if count == 1 else f"{text} ({count} times)"
+    return changes
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:

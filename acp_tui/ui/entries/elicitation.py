@@ -41,7 +41,7 @@ def body(entry: Elicitation, context: DrawContext) -> Body:
     if names:
         lines += hanging_lines([Segment("  ")], [Segment(f"fields: {names}", palette.dim)], width)
     if entry.raw is not None:
-        kind = f"a question of the unknown kind {visible_line(entry.mode)}, as the agent sent it:"
+        kind = f"a question of unknown type {visible_line(entry.mode)}, shown as received:"
         lines += hanging_lines([Segment("  ")], [Segment(kind, palette.warning)], width)
         pieces = hard_wrap([Segment(visible_excerpt(entry.raw, MAX_RAW), palette.dim)], width - INDENT)
         lines += [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]

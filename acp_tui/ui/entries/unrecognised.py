@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.session.text.safe_text import visible_json
+from acp_tui.entry_kinds.notices import unrecognised_json, unrecognised_title
 from acp_tui.ui.drawing.text_layout import LazyCopyBody, hanging_lines, hard_wrapped_lines, limit_lines
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def body(entry: Unrecognised, context: DrawContext) -> Body:
     """Draw the name of the message, and its JSON unless the entry is folded."""
     palette, width = context.palette, context.width
-    spans = [Segment("not recognised: ", palette.dim), Segment(entry.what, palette.text)]
+    spans = [Segment("not recognised: ", palette.dim), Segment(unrecognised_title(entry), palette.text)]
     lines = hanging_lines([Segment("▸ " if context.folded else "▾ ", palette.faint)], spans, width)
     if not context.folded:
-        lines += limit_lines(hard_wrapped_lines(visible_json(entry.raw), palette.dim, width), context)
-    return LazyCopyBody(lines, lambda: visible_json(entry.raw))
+        lines += limit_lines(hard_wrapped_lines(unrecognised_json(entry), palette.dim, width), context)
+    return LazyCopyBody(lines, lambda: unrecognised_json(entry))

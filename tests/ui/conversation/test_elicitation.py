@@ -201,7 +201,7 @@ async def test_a_question_of_an_unknown_kind_is_refused_and_shown_as_it_was_sent
         await ui.send(["ask", "elicitation/create", {"mode": "_voice", "message": "Say it", "pitch": 440}])
         await ui.ready()
         assert answers(ui)[0]["code"] == -32602
-        await ui.sees("the unknown kind _voice", '"pitch": 440', "answered with an error")
+        await ui.sees("unknown type _voice", '"pitch": 440', "answered with an error")
 
 
 KINDS = {

@@ -1,0 +1,115 @@
+"""Faults in what the agent sends, under `exec`: a line on stderr, an entry of `warnings`, and `--strict`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.fake_agents.scripted_agent import SESSION
+from tests.support.cli import execute, execute_json, script, steps
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TYPO = {"sessionUpdate": "agent_msg_chunk", "content": {"type": "text", "text": "lost"}}
+NO_ID = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "t"}, "options": []}}
+
+# A step of the agent, and the warning.
+FAULTS: dict[str, tuple[list[Any], str]] = {
+    "a misspelt update": (["update", TYPO], 'not recognised: session update "agent_msg_chunk"'),
+    "a misspelt key": (
+        ["update", {"session_update": "x", "content": {}}],
+        "not recognised: a session update without `sessionUpdate` (it has: session_update, content)",
+    ),
+    "a misspelt request": (["ask", "fs/readTextFile", {}], 'not recognised: request "fs/readTextFile"'),
+    "a notification of its own": (
+        ["send", {"method": "_vendor/note", "params": {"a": 1}}],
+        'not recognised: notification "_vendor/note"',
+    ),
+    "a permission request without an id": (
+        ["send", NO_ID],
+        "A permission request has no id, so it cannot be answered",
+    ),
+    "wrong types": (
+        ["ask", "terminal/create", {"command": "ls", "args": "-l"}],
+        "Refused terminal/create: args must be a list of strings",
+    ),
+    "an unknown terminal": (
+        ["ask", "terminal/output", {"terminalId": "nope"}],
+        "Refused terminal/output: no terminal 'nope'",
+    ),
+    "no path": (["ask", "fs/read_text_file", {}], "The agent asked to read a file without a path"),
+    "a relative path": (
+        ["ask", "fs/write_text_file", {"path": "a", "content": ""}],
+        "Refused fs/write_text_file: 'a' is not an absolute path",
+    ),
+    "no params": (
+        ["send", {"id": "x", "method": "terminal/kill"}],
+        "Refused terminal/kill: params must be an object",
+    ),
+    "an unknown form": (
+        ["ask", "elicitation/create", {"mode": "_voice", "message": "Sing"}],
+        "Refused elicitation/create: elicitation of mode '_voice' is not offered",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_a_line_on_stderr(tmp_path: Path, fault: str) -> None:
+    step, warning = FAULTS[fault]
+    done = execute(steps(step), cwd=tmp_path)
+    assert done.code == 0
+    assert [line for line in done.err.splitlines() if warning in line]
+
+
+def test_the_result_lists_all_faults_as_warnings(tmp_path: Path) -> None:
+    result = execute_json(steps(*(step for step, _ in FAULTS.values())), cwd=tmp_path)
+    assert [warning["text"] for warning in result["warnings"]] == [warning for _, warning in FAULTS.values()]
+    assert result["warnings"][0]["detail"].startswith('{"sessionUpdate": "agent_msg_chunk"')
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_strict_fails_because_of_a_fault(tmp_path: Path, fault: str) -> None:
+    done = execute(steps(FAULTS[fault][0]), "--strict", cwd=tmp_path)
+    assert done.code == 1
+    assert "Failed because of 1 warning about what the agent sent (--strict)." in done.err
+
+
+def test_a_correct_agent_passes_strict(tmp_path: Path) -> None:
+    missing = ["ask", "fs/read_text_file", {"path": str(tmp_path / "missing")}]
+    rejected = ["ask", "terminal/create", {"command": "make"}]
+    done = execute(steps(["say", "hi"], missing, rejected), "--strict", "--output", "json", cwd=tmp_path)
+    assert (done.code, done.result["warnings"]) == (0, [])
+
+
+def test_a_lost_answer_is_one_warning_with_a_count(tmp_path: Path) -> None:
+    done = execute(steps(*[["update", TYPO]] * 30), "--output", "json", cwd=tmp_path)
+    assert [warning["text"] for warning in done.result["warnings"]] == [
+        'not recognised: session update "agent_msg_chunk" (30 times)'
+    ]
+    assert done.err.count("agent_msg_chunk") == 1
+
+
+def test_a_fault_of_a_subagent_is_a_warning(tmp_path: Path) -> None:
+    prompt = steps(
+        ["update", {"sessionUpdate": "subagent_update", "sessionId": "child", "title": "Look"}],
+        ["update", TYPO, "child"],
+    )
+    done = execute(prompt, "--strict", cwd=tmp_path)
+    assert done.code == 1
+    assert '· not recognised: session update "agent_msg_chunk"\n' in done.err
+
+
+def test_a_command_that_cannot_run_is_shown_and_is_no_fault_of_the_agent(tmp_path: Path) -> None:
+    prompt = steps(["ask", "terminal/create", {"command": "no-such-program", "args": ["x"]}])
+    done = execute(prompt, "--policy", "yolo", "--strict", cwd=tmp_path)
+    assert done.code == 0
+    assert "Could not answer terminal/create: the command 'no-such-program' was not found" in done.err
+
+
+def test_warnings_of_an_earlier_run_do_not_count(tmp_path: Path) -> None:
+    agent = script(capabilities={"sessionCapabilities": {"resume": {}}})
+    execute(steps(["update", TYPO]), command=agent, cwd=tmp_path)
+    done = execute("hello", "--resume", SESSION, "--strict", command=agent, cwd=tmp_path)
+    assert (done.code, done.out) == (0, "hello\n")
