@@ -102,6 +102,18 @@ def test_ctrl_c_cancels_and_restores_the_terminal(tmp_path: Path, url: str) -> N
         assert terminal.settings == terminal.before
 
 
+def test_another_service_on_this_machine_is_asked_about(
+    tmp_path: Path, home: Path, http_servers: HttpServers
+) -> None:
+    url = http_servers.url(f"/guarded/cli,authorization_servers@localhost:{http_servers.port}/mcp")
+    _define(home, url)
+    with PreloadedTerminal("mcp", "sign-in", "calendar", cwd=tmp_path) as terminal:
+        terminal.wait_for(f"localhost:{http_servers.port}, another service on", "[y/N]")
+        terminal.type("\n")
+        assert terminal.ended() == 1
+        assert "which you did not allow" in " ".join(terminal.new_text().split())
+
+
 def test_end_of_input_cancels(tmp_path: Path, url: str) -> None:
     result = run("mcp", "sign-in", "calendar", "--paste", cwd=tmp_path)
     assert (result.code, result.out) == (1, "")

@@ -44,6 +44,7 @@ class TerminalSignIn:
             show=self._show,
             confirm_open=self._confirm_open,
             read_answer=self._read_answer if self._reads else None,
+            confirm_address=self._confirm_address,
             report=self._report,
         )
 
@@ -60,6 +61,13 @@ class TerminalSignIn:
         _print(f"Open {url.host} in your browser? [{default}] ", end="")
         word = (await self._read_line()).strip().lower()
         return word in ("y", "yes") or (not word and not url.warnings)
+
+    async def _confirm_address(self, sentence: str) -> bool:
+        if not self._is_terminal:
+            return False
+        _print("\n".join(wrapped(visible_line(sentence))))
+        _print("Send requests there? [y/N] ", end="")
+        return (await self._read_line()).strip().lower() in ("y", "yes")
 
     async def _read_answer(self) -> str:
         if not self._is_terminal:

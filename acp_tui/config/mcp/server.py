@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import validators
@@ -92,7 +92,7 @@ class Server:
             "timeout": self.timeout,
             "include_tools": self.include_tools,
             "exclude_tools": self.exclude_tools,
-            "sign_in": None if self.sign_in is None else asdict(self.sign_in),
+            "sign_in": None if self.sign_in is None else self.sign_in.definition(),
             "connection": self.connection,
         }
         # Unset options are left out, so that new options do not change the digest of old definitions.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import urlsplit
 
@@ -26,7 +26,15 @@ class SignInSettings:
     issuer: str = ""  # the authorization server of client_id; "": the one found at the first sign-in
     client_metadata_url: str = ""  # the URL of a document that describes the client; used as the client id
     redirect_port: int = 0  # the port of 127.0.0.1 for the browser's redirect; 0: any free one
+    allow_missing_pkce: bool = False  # whether to sign in where PKCE with S256 is not announced
     send_token: bool = False  # whether an agent that connects directly gets the token as a header
+
+    def definition(self) -> dict[str, Any]:
+        """Return the settings as a JSON object, from which the digest of the server is made."""
+        values = asdict(self)
+        if not self.allow_missing_pkce:  # a newer setting, which must not change the digest if it is unset
+            del values["allow_missing_pkce"]
+        return values
 
     def texts(self) -> list[str]:
         """Return the values that may contain references such as `${VAR}`."""
@@ -42,6 +50,7 @@ _TEXTS = ("client_id", "client_secret", "scope", "issuer", "client_metadata_url"
 _CHECKS: dict[str, Callable[[Any], Any]] = {
     "grant": validators.one_of("authorization_code", "client_credentials"),
     "redirect_port": validators.count,
+    "allow_missing_pkce": validators.boolean,
     "send_token": validators.boolean,
 }
 

@@ -11,6 +11,7 @@ from acp_tui.config.mcp.sign_in_settings import SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.errors import SignInError
 from acp_tui.mcp.sign_in.provider import SignInProvider
+from acp_tui.mcp.sign_in.request_guard import limit_answer
 from acp_tui.mcp.sign_in.stored_state import SignInState, local_time, sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ async def token_header(server: ResolvedServer) -> TokenHeader | None:
     request = httpx2.Request("GET", server.url)  # never sent; the flow adds the header to it
     flow = provider.async_auth_flow(request)
     try:
-        async with httpx2.AsyncClient() as client:
+        async with httpx2.AsyncClient(event_hooks={"response": [limit_answer]}) as client:
             outgoing = await anext(flow)
             while outgoing is not request:
                 outgoing = await flow.asend(await client.send(outgoing))

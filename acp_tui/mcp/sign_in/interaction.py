@@ -28,5 +28,11 @@ class SignInInteraction:
     after a text that cannot be used. Raises `SignInCancelled` if the user gives up.
     """
 
+    confirm_address: Callable[[str], Awaitable[bool]]
+    """Ask whether requests may be sent to a service on this machine or in a private network.
+
+    Called with a sentence that names the server and the address.
+    """
+
     report: Callable[[str], None]
     """Show a sentence, such as why a pasted text cannot be used."""

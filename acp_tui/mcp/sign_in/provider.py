@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
 from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
+from mcp.shared._request_clock import waiting_on_a_person  # private; the SDK's own sign-in uses it
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -32,9 +33,10 @@ from acp_tui import __version__
 from acp_tui.console.web_address import is_safe_scheme
 from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
 from acp_tui.mcp.sign_in.configured_client import authentication_method, configured_client
-from acp_tui.mcp.sign_in.errors import SignInError, SignInRequired
+from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError, SignInRequired
 from acp_tui.mcp.sign_in.redirect_answer import shown_error
 from acp_tui.mcp.sign_in.refusals import registration_refused, renewal_failed, token_refused
+from acp_tui.mcp.sign_in.request_guard import RequestGuard, limited
 from acp_tui.mcp.sign_in.sdk_models import NoStorage, from_stored, to_stored
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from acp_tui.session.text.safe_text import visible_line
@@ -58,6 +60,9 @@ AUTHORIZATION_SECONDS = 30.0
 
 It is short because a renewal holds the lock of the token store, for which other processes wait.
 """
+
+MAX_TOKEN_CHARACTERS = 64_000
+"""The maximum length of an access token or refresh token."""
 
 
 class SignInProvider(OAuthClientProvider):
@@ -92,6 +97,7 @@ class SignInProvider(OAuthClientProvider):
         self._sign_in_turn = asyncio.Lock()
         self._round_trip: BrowserRoundTrip | None = None
         self._authorization_url = ""
+        self._guard = RequestGuard(url, [settings.issuer], self._ask_for_address)
         self.limit: asyncio.Timeout | None = None
         """The time limit for connecting to the server. It does not run while the user signs in."""
         self._more_scope = False  # whether the server requires a permission that the token lacks
@@ -109,7 +115,7 @@ class SignInProvider(OAuthClientProvider):
                 async with self.store.lock():
                     self._load_if_changed()
                     if self._must_renew(rejected):
-                        answer = yield _limited(await self._refresh_token())
+                        answer = yield await self._checked(await self._refresh_token())
                         is_new = await self._handle_refresh_response(answer)
             token = self._token(even_if_expired=is_new)  # a new token may expire within the leeway
             if token is not None and token == rejected:
@@ -153,11 +159,14 @@ class SignInProvider(OAuthClientProvider):
                         is_first = False
                         response = refusal
                     elif outgoing is not request:
-                        response = yield _limited(outgoing)
+                        response = yield await self._checked(outgoing)
                     else:
                         response = yield outgoing
                         if response.status_code == 401:
-                            raise SignInError(f"{self._name} refused the token from the new sign-in.")
+                            await self._forget_token()
+                            raise SignInError(
+                                f"{self._name} refused the token from the new sign-in; it was deleted."
+                            )
                     outgoing = await flow.asend(response)
             except StopAsyncIteration:
                 return
@@ -209,6 +218,30 @@ class SignInProvider(OAuthClientProvider):
             self.context.client_info = configured_client(self._settings)
             return BrowserRoundTrip(self._name, interaction, 0)
 
+    async def _checked(self, request: httpx2.Request) -> httpx2.Request:
+        """Return a request to an authorization server with a timeout, which the SDK does not set.
+
+        Raises `SignInError` if its address must not be used. A redirect is followed only to the same host.
+        """
+        await self._guard.check(request.url)
+        request.extensions["timeout"] = httpx2.Timeout(AUTHORIZATION_SECONDS).as_dict()
+        return limited(request)
+
+    async def _ask_for_address(self, origin: str, place: str) -> None:
+        """Raise `SignInError` unless the user allows the sign-in to use an address that is not public."""
+        origin = visible_line(origin)
+        what = f"{self._name} asks acp-tui to sign in at {origin}, another service {place}"
+        if self._settings.grant == "client_credentials":
+            raise SignInError(f'{what}. If you trust it, set sign_in.issuer = "{origin}".')
+        if self._interaction is None:
+            raise SignInRequired(f"{what}: run `acp-tui mcp sign-in {shlex.quote(self._name)}`.")
+        with self._limit_suspended(), waiting_on_a_person():
+            allowed = await self._interaction.confirm_address(f"{what}.")
+        if not allowed:
+            raise SignInCancelled(
+                f'{what}, which you did not allow. If you trust it, set sign_in.issuer = "{origin}".'
+            )
+
     async def _keep_url(self, url: str) -> None:
         self._authorization_url = url
 
@@ -248,7 +281,22 @@ class SignInProvider(OAuthClientProvider):
             context.client_info.token_endpoint_auth_method = method
         if settings.grant == "client_credentials":
             return self._client_credentials_request()
+        if not settings.allow_missing_pkce:
+            self._require_pkce()
         return await super()._perform_authorization()
+
+    def _require_pkce(self) -> None:
+        """Raise `SignInError` unless the authorization server announces PKCE with S256, as MCP requires.
+
+        Without PKCE, a code that leaks from the browser is enough to get a token.
+        """
+        metadata = self.context.oauth_metadata
+        methods = metadata.code_challenge_methods_supported if metadata is not None else None
+        if "S256" not in (methods or []):
+            raise SignInError(
+                f"The authorization server of {self._name} does not announce PKCE with S256, which protects "
+                "the sign-in. If you trust it nevertheless, set sign_in.allow_missing_pkce = true."
+            )
 
     def _client_credentials_request(self) -> httpx2.Request:
         """Return the token request of the grant `client_credentials`, which needs no user.
@@ -294,6 +342,7 @@ class SignInProvider(OAuthClientProvider):
             raise SignInError(
                 f"The authorization server {response.request.url.host} sent no valid token."
             ) from None
+        self._require_short_token(response)
         async with self.store.lock():
             self._save(time.time())
 
@@ -303,11 +352,30 @@ class SignInProvider(OAuthClientProvider):
         stored = self.store.read()
         renewed = await super()._handle_refresh_response(response)
         if renewed:
+            self._require_short_token(response)
             self._save(stored.signed_in_at if stored is not None else time.time())
         else:
             self.store.delete()  # the refresh token is no longer valid
             self._load()
         return renewed
+
+    def _require_short_token(self, response: httpx2.Response) -> None:
+        """Raise `SignInError` if a new token is too long to be sent with each request."""
+        tokens = self.context.current_tokens
+        if tokens is None:
+            return
+        if max(len(tokens.access_token), len(tokens.refresh_token or "")) > MAX_TOKEN_CHARACTERS:
+            self._load()
+            raise SignInError(
+                f"The authorization server {response.request.url.host} sent a token of more than "
+                f"{MAX_TOKEN_CHARACTERS // 1000} kB; it was not stored."
+            )
+
+    async def _forget_token(self) -> None:
+        """Delete the stored token and registration."""
+        async with self.store.lock():
+            self.store.delete()
+            self._load()
 
     def _required_sentence(self) -> str:
         what = "needs more permissions than your sign-in has" if self._more_scope else "needs a sign-in"
@@ -333,6 +401,7 @@ class SignInProvider(OAuthClientProvider):
         context.clear_tokens()
         if stored is None:
             return
+        self._guard.allow(stored.private_addresses)
         client = from_stored(OAuthClientInformationFull, stored.client)
         if client is None or (configured is not None and configured.client_id != client.client_id):
             return
@@ -371,9 +440,15 @@ class SignInProvider(OAuthClientProvider):
                 client=client,
                 server_metadata=to_stored(context.oauth_metadata),
                 resource_metadata=to_stored(context.protected_resource_metadata),
+                private_addresses=self._private_addresses(),
             )
         )
         self._load()
+
+    def _private_addresses(self) -> list[str]:
+        """Return the addresses that the user has allowed for this sign-in, now and before."""
+        stored = self.store.read()
+        return sorted({*self._guard.agreed, *(stored.private_addresses if stored is not None else ())})
 
     def _must_renew(self, rejected: str | None) -> bool:
         """Return whether the access token must be renewed, and can be renewed with the refresh token.
@@ -401,9 +476,3 @@ def _is_refused(response: httpx2.Response) -> bool:
     if response.status_code == 403:
         return extract_field_from_www_auth(response, "error") == "insufficient_scope"
     return response.status_code == 401
-
-
-def _limited(request: httpx2.Request) -> httpx2.Request:
-    """Return the request with a timeout. The SDK sets none."""
-    request.extensions["timeout"] = httpx2.Timeout(AUTHORIZATION_SECONDS).as_dict()
-    return request

@@ -16,6 +16,7 @@ from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS
+from acp_tui.mcp.sign_in.request_guard import limit_answer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -64,7 +65,7 @@ class _ObservedClient(httpx2.AsyncClient):
 
     def __init__(self, server: ResolvedServer, auth: httpx2.Auth | None, evidence: HttpEvidence) -> None:
         timeout = httpx2.Timeout(CONNECT_TIMEOUT_SECONDS, read=None)  # a stream may be idle for long
-        hooks = {"response": [self._note_refusal]}
+        hooks = {"response": [self._note_refusal, limit_answer]}
         super().__init__(headers=server.headers, auth=auth, timeout=timeout, event_hooks=hooks)
         self._endpoint = httpx2.URL(server.url)
         self._is_sse = server.transport == "sse"

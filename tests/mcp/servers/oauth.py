@@ -17,6 +17,11 @@ Each path /as/OPTIONS is a separate authorization server. It protects the MCP se
                              (protocol 2026-07-28 only)
     open-handshake           connecting needs no token, listing and calling do (protocol 2026-07-28 only)
     modern                   the MCP server refuses requests of protocols before 2026-07-28
+    no-pkce, plain-pkce      the metadata announces no PKCE, or only the method "plain"
+    long-answer              the metadata has more than 1 MB
+    long-token               tokens have 70,000 characters
+    dead-token               tokens are refused at once
+    KEY@HOST:PORT            the address under this key of the metadata, or `resource_metadata`, is there
 
 /authorize redirects at once with a code. All servers know the client PREREGISTERED, which may use client
 credentials. POST /as/OPTIONS/expire makes every access token of this server invalid and keeps the refresh
@@ -31,7 +36,7 @@ import re
 import secrets
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, unquote, urlencode
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
@@ -117,7 +122,23 @@ class AuthorizationServer:
         }
         if self.has("no-registration"):
             del facts["registration_endpoint"]
-        return facts
+        if self.has("no-pkce"):
+            del facts["code_challenge_methods_supported"]
+        elif self.has("plain-pkce"):
+            facts["code_challenge_methods_supported"] = ["plain"]
+        if self.has("long-answer"):
+            facts["padding"] = "x" * 1_100_000
+        return {
+            key: self.moved(key, value) if isinstance(value, str) else value for key, value in facts.items()
+        }
+
+    def moved(self, key: str, url: str) -> str:
+        """Return a URL with the host and port that an option names for its key."""
+        for option in self.options.split(","):
+            name, _, target = option.partition("@")
+            if target and name == key:
+                return urlsplit(url)._replace(netloc=target).geturl()
+        return url
 
     def register(self, asked: dict[str, Any]) -> Response:
         """Register a client (RFC 7591)."""
@@ -202,8 +223,9 @@ class AuthorizationServer:
         return client_id
 
     def _issue(self, grant: Grant, *, may_refresh: bool) -> Response:
-        token = "access-" + secrets.token_urlsafe(16)
-        self.access[token] = grant
+        token = "access-" + ("x" * 70_000 if self.has("long-token") else secrets.token_urlsafe(16))
+        if not self.has("dead-token"):
+            self.access[token] = grant
         answer: dict[str, Any] = {"access_token": token, "token_type": "Bearer", "expires_in": self.lifetime}
         if grant.scope:
             answer["scope"] = grant.scope
@@ -255,7 +277,9 @@ class AuthorizationServers:
             return Response(status_code=404)
         facts = {
             "resource": f"{base}/guarded/{options}/{request.path_params['name']}",
-            "authorization_servers": [f"{base}/as/{options}"],
+            "authorization_servers": [
+                self._server(options).moved("authorization_servers", f"{base}/as/{options}")
+            ],
         }
         return JSONResponse({**facts, "scopes_supported": ["read"], "bearer_methods_supported": ["header"]})
 
@@ -306,7 +330,7 @@ class AuthorizationServers:
             return
         if not server.has("no-resource-metadata"):
             url = f"{_base(request)}/.well-known/oauth-protected-resource/guarded/{options}{path}"
-            challenge += f', resource_metadata="{url}"'
+            challenge += f', resource_metadata="{server.moved("resource_metadata", url)}"'
         answer = Response(status_code=status, headers={"WWW-Authenticate": f"Bearer {challenge}"})
         await answer(scope, receive, send)
 

@@ -30,17 +30,17 @@ KNOWN = SignInSettings(client_id=PREREGISTERED[0], client_secret=PREREGISTERED[1
 PROGRAM = replace(KNOWN, grant="client_credentials")
 
 
-def _guarded(servers: HttpServers, options: str, settings: SignInSettings | None = None) -> ResolvedServer:
+def guarded(servers: HttpServers, options: str, settings: SignInSettings | None = None) -> ResolvedServer:
     return replace(servers.server(f"/guarded/{options}/mcp", name="guarded"), sign_in=settings)
 
 
-async def _echo(server: ResolvedServer) -> Any:
+async def run_echo(server: ResolvedServer) -> Any:
     """Call a tool with the stored sign-in."""
     async with connect(server, auth=provider_for(server)) as connection:
         return (await connection.client.call_tool("echo", {"text": "hello"})).structured_content
 
 
-async def _expire(servers: HttpServers, options: str, *, everything: bool = False) -> None:
+async def expire(servers: HttpServers, options: str, *, everything: bool = False) -> None:
     async with httpx2.AsyncClient() as client:
         await client.post(servers.url(f"/as/{options}/expire{'?all' if everything else ''}"))
 
@@ -52,13 +52,13 @@ def _grants(log: ServerLog) -> list[str]:
 async def test_sign_in_with_the_browser_is_used_without_a_user_later(
     http_servers: HttpServers, http_log: ServerLog
 ) -> None:
-    server, user = _guarded(http_servers, "browser"), BrowserUser()
+    server, user = guarded(http_servers, "browser"), BrowserUser()
     state = await sign_in(server, user.interaction())
     assert state is not None
     assert state.renewable
     assert [page.status_code for page in user.pages] == [200]
     assert "You can close this page" in user.pages[0].text
-    assert await _echo(server) == {"result": "hello"}
+    assert await run_echo(server) == {"result": "hello"}
     assert await sign_in(server, user.interaction()) == state
     assert (len(user.visits), _grants(http_log)) == (1, ["authorization_code"])
 
@@ -66,17 +66,17 @@ async def test_sign_in_with_the_browser_is_used_without_a_user_later(
 async def test_sign_in_over_sse(http_servers: HttpServers) -> None:
     server = http_servers.server("/guarded/events/sse")
     assert await sign_in(server, BrowserUser().interaction()) is not None
-    assert await _echo(server) == {"result": "hello"}
-    await _expire(http_servers, "events", everything=True)
+    assert await run_echo(server) == {"result": "hello"}
+    await expire(http_servers, "events", everything=True)
     with pytest.raises(SignInRequired):
-        await _echo(server)
+        await run_echo(server)
 
 
 @pytest.mark.parametrize("settings", [None, KNOWN])
 async def test_pasted_texts_until_one_is_of_use(
     http_servers: HttpServers, settings: SignInSettings | None
 ) -> None:
-    server = _guarded(http_servers, "pasting", settings)
+    server = guarded(http_servers, "pasting", settings)
     user = PastingUser(
         lambda _: "what is this", lambda url: url.replace("state=", "state=x"), code_of, lambda url: url
     )
@@ -88,7 +88,7 @@ async def test_pasted_texts_until_one_is_of_use(
 
 
 async def test_code_alone_is_enough_where_the_server_does_not_name_itself(http_servers: HttpServers) -> None:
-    server = _guarded(http_servers, "no-issuer")
+    server = guarded(http_servers, "no-issuer")
     assert await sign_in(server, PastingUser(code_of).interaction()) is not None
 
 
@@ -96,17 +96,17 @@ async def test_without_a_user_a_sign_in_is_required(http_servers: HttpServers, h
     with pytest.raises(
         SignInRequired, match=r"^guarded needs a sign-in: run `acp-tui mcp sign-in guarded`\.$"
     ):
-        await _echo(_guarded(http_servers, "nobody"))
+        await run_echo(guarded(http_servers, "nobody"))
     assert not [method for method in http_log.methods() if method and method.startswith("oauth")]
 
 
 async def test_refused_token_is_renewed_without_a_user(
     http_servers: HttpServers, http_log: ServerLog
 ) -> None:
-    server = _guarded(http_servers, "renewed")
+    server = guarded(http_servers, "renewed")
     first = await sign_in(server, BrowserUser().interaction())
-    await _expire(http_servers, "renewed")
-    assert await _echo(server) == {"result": "hello"}
+    await expire(http_servers, "renewed")
+    assert await run_echo(server) == {"result": "hello"}
     second = sign_in_state(server.url)
     assert first is not None
     assert second is not None
@@ -117,29 +117,29 @@ async def test_refused_token_is_renewed_without_a_user(
 async def test_expired_token_is_renewed_once_by_several_connections(
     http_servers: HttpServers, http_log: ServerLog
 ) -> None:
-    server = _guarded(http_servers, "several")
+    server = guarded(http_servers, "several")
     await sign_in(server, BrowserUser().interaction())
     store = TokenStore(server.url)
     stored = store.read()
     assert stored is not None
     store.write(replace(stored, expires_at=1.0))
-    await _expire(http_servers, "several")
-    results = await asyncio.gather(*(_echo(server) for _ in range(3)))
+    await expire(http_servers, "several")
+    results = await asyncio.gather(*(run_echo(server) for _ in range(3)))
     assert results == [{"result": "hello"}] * 3
     assert _grants(http_log) == ["authorization_code", "refresh_token"]
 
 
 async def test_withdrawn_sign_in_is_required_again(http_servers: HttpServers) -> None:
-    server = _guarded(http_servers, "withdrawn")
+    server = guarded(http_servers, "withdrawn")
     await sign_in(server, BrowserUser().interaction())
-    await _expire(http_servers, "withdrawn", everything=True)
+    await expire(http_servers, "withdrawn", everything=True)
     with pytest.raises(SignInRequired):
-        await _echo(server)
+        await run_echo(server)
     assert sign_in_state(server.url) is None
 
 
 async def test_connection_stops_using_the_tokens_after_signing_out(http_servers: HttpServers) -> None:
-    server = _guarded(http_servers, "signed-out")
+    server = guarded(http_servers, "signed-out")
     await sign_in(server, BrowserUser().interaction())
     provider = provider_for(server)
     assert provider is not None
@@ -163,12 +163,12 @@ async def test_failed_sign_in_is_one_sentence(
     http_servers: HttpServers, options: str, kind: type[SignInError], sentence: str
 ) -> None:
     with pytest.raises(kind, match=sentence):
-        await sign_in(_guarded(http_servers, options), BrowserUser().interaction())
+        await sign_in(guarded(http_servers, options), BrowserUser().interaction())
 
 
 async def test_answer_to_another_sign_in_is_ignored(http_servers: HttpServers) -> None:
     user = BrowserUser()
-    waiting = asyncio.create_task(sign_in(_guarded(http_servers, "wrong-state"), user.interaction()))
+    waiting = asyncio.create_task(sign_in(guarded(http_servers, "wrong-state"), user.interaction()))
     await until(lambda: user.pages)
     assert not waiting.done()
     assert user.pages[0].status_code == 400
@@ -181,7 +181,7 @@ async def test_answer_to_another_sign_in_is_ignored(http_servers: HttpServers) -
 async def test_expired_code_is_said(http_servers: HttpServers) -> None:
     user = PastingUser(lambda url: url.replace("code=", "code=old"))
     with pytest.raises(SignInError, match=r"^The authorization code for guarded has expired"):
-        await sign_in(_guarded(http_servers, "expired-code"), user.interaction())
+        await sign_in(guarded(http_servers, "expired-code"), user.interaction())
 
 
 @pytest.mark.parametrize("method", ["basic", "post"])
@@ -189,18 +189,18 @@ async def test_expired_code_is_said(http_servers: HttpServers) -> None:
 async def test_client_proves_its_identity_as_the_server_wants(
     http_servers: HttpServers, method: str, settings: SignInSettings
 ) -> None:
-    server = _guarded(http_servers, f"{method},{settings.grant}", settings)
+    server = guarded(http_servers, f"{method},{settings.grant}", settings)
     assert await sign_in(server, BrowserUser().interaction()) is not None
-    assert await _echo(server) == {"result": "hello"}
+    assert await run_echo(server) == {"result": "hello"}
     stored = TokenStore(server.url).path.read_text()
     assert KNOWN.client_secret not in stored
 
 
 async def test_client_credentials_need_no_user(http_servers: HttpServers) -> None:
-    server = _guarded(http_servers, "program", PROGRAM)
-    assert await _echo(server) == {"result": "hello"}
-    await _expire(http_servers, "program")
-    assert await _echo(server) == {"result": "hello"}
+    server = guarded(http_servers, "program", PROGRAM)
+    assert await run_echo(server) == {"result": "hello"}
+    await expire(http_servers, "program")
+    assert await run_echo(server) == {"result": "hello"}
 
 
 async def test_secret_is_sent_to_the_configured_authorization_server_only(
@@ -208,14 +208,14 @@ async def test_secret_is_sent_to_the_configured_authorization_server_only(
 ) -> None:
     settings = replace(PROGRAM, issuer="https://auth.example.com")
     with pytest.raises(SignInError, match=r"check sign_in\.issuer"):
-        await _echo(_guarded(http_servers, "elsewhere", settings))
+        await run_echo(guarded(http_servers, "elsewhere", settings))
     assert not http_log.messages("oauth/token")
 
 
 async def test_wrong_secret_is_said(http_servers: HttpServers) -> None:
     settings = replace(PROGRAM, client_secret="a-wrong-secret")
     with pytest.raises(SignInError, match="of guarded does not accept acp-tui's client") as caught:
-        await _echo(_guarded(http_servers, "wrong-secret", settings))
+        await run_echo(guarded(http_servers, "wrong-secret", settings))
     assert "a-wrong-secret" not in str(caught.value)
 
 
@@ -223,7 +223,7 @@ async def test_wrong_secret_is_said(http_servers: HttpServers) -> None:
 async def test_signing_in_may_take_longer_than_the_probe_for_the_new_protocol(
     options: str, http_servers: HttpServers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    server, user = _guarded(http_servers, options), BrowserUser()
+    server, user = guarded(http_servers, options), BrowserUser()
     monkeypatch.setattr(session, "DISCOVER_TIMEOUT_SECONDS", 0.001)
 
     async def show(url: AuthorizationUrl) -> None:
@@ -239,19 +239,19 @@ async def test_signing_in_may_take_longer_than_the_probe_for_the_new_protocol(
 async def test_server_that_lets_everybody_connect_asks_when_its_tools_are_listed(
     http_servers: HttpServers,
 ) -> None:
-    server, user = _guarded(http_servers, "open-handshake"), BrowserUser()
+    server, user = guarded(http_servers, "open-handshake"), BrowserUser()
     assert await sign_in(server, user.interaction()) is not None
     assert len(user.visits) == 1
 
 
 async def test_more_permissions_are_asked_for(http_servers: HttpServers) -> None:
-    server, user = _guarded(http_servers, "step-up"), BrowserUser()
+    server, user = guarded(http_servers, "step-up"), BrowserUser()
     await sign_in(server, user.interaction())
     with pytest.raises(SignInRequired, match="needs more permissions than your sign-in has"):
         await _echo_raising(server)
     async with connect(server, auth=provider_for(server, user.interaction())) as connection:
         await connection.client.call_tool("echo", {"text": "hello"})
-    assert await _echo(server) == {"result": "hello"}
+    assert await run_echo(server) == {"result": "hello"}
 
 
 async def _echo_raising(server: ResolvedServer) -> None:
@@ -265,13 +265,13 @@ async def _echo_raising(server: ResolvedServer) -> None:
 async def test_registration_is_renewed_if_its_port_is_taken(
     http_servers: HttpServers, http_log: ServerLog
 ) -> None:
-    server = _guarded(http_servers, "exact-redirect,no-refresh")
+    server = guarded(http_servers, "exact-redirect,no-refresh")
     await sign_in(server, BrowserUser().interaction())
-    await _expire(http_servers, "exact-redirect,no-refresh")
+    await expire(http_servers, "exact-redirect,no-refresh")
     await sign_in(server, BrowserUser().interaction())
     assert len(http_log.messages("oauth/register")) == 1
     [client] = {message["params"]["redirect_uris"][0] for message in http_log.messages("oauth/register")}
-    await _expire(http_servers, "exact-redirect,no-refresh")
+    await expire(http_servers, "exact-redirect,no-refresh")
     taken = await asyncio.start_server(lambda *_: None, "127.0.0.1", httpx2.URL(client).port)
     async with taken:
         await sign_in(server, BrowserUser().interaction())
@@ -279,7 +279,7 @@ async def test_registration_is_renewed_if_its_port_is_taken(
 
 
 async def test_header_for_an_agent_is_renewed_first(http_servers: HttpServers) -> None:
-    server = _guarded(http_servers, "header")
+    server = guarded(http_servers, "header")
     assert await token_header(server) is None
     await sign_in(server, BrowserUser().interaction())
     store = TokenStore(server.url)
@@ -303,13 +303,13 @@ async def test_server_with_a_header_of_its_own_has_no_sign_in(http_servers: Http
 
 async def test_nothing_secret_is_logged(http_servers: HttpServers, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
-    server = _guarded(http_servers, "logged")
+    server = guarded(http_servers, "logged")
     await sign_in(server, BrowserUser().interaction())
-    await _expire(http_servers, "logged")
-    await _echo(server)
+    await expire(http_servers, "logged")
+    await run_echo(server)
     with pytest.raises(SignInError):
         await sign_in(
-            _guarded(http_servers, "logged-code"),
+            guarded(http_servers, "logged-code"),
             PastingUser(lambda url: url.replace("code=", "code=old")).interaction(),
         )
     stored = TokenStore(server.url).read()
@@ -328,7 +328,7 @@ async def test_time_limit_is_stopped_while_the_user_is_asked(http_servers: HttpS
         ends.append(provider.limit.when())
         return url
 
-    server = _guarded(http_servers, "slow-user")
+    server = guarded(http_servers, "slow-user")
     provider = provider_for(server, PastingUser(paste).interaction())
     async with connect(server, auth=provider):
         assert ends == [None]

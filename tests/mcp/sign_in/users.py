@@ -25,15 +25,19 @@ async def redirect_of(url: str) -> str:
 class BrowserUser:
     """Signs in in the browser, which comes back to acp-tui by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, allows_addresses: bool = False) -> None:
         self.visits: list[str] = []
+        self.addresses: list[str] = []
+        self._allows_addresses = allows_addresses
         self.pages: list[httpx2.Response] = []
         self.reports: list[str] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
     def interaction(self) -> SignInInteraction:
         """Return the callables for acp-tui."""
-        return SignInInteraction(self.show, self.confirm_open, None, self.reports.append)
+        return SignInInteraction(
+            self.show, self.confirm_open, None, self.confirm_address, self.reports.append
+        )
 
     async def show(self, url: AuthorizationUrl) -> None:
         """Open the address in the browser."""
@@ -44,6 +48,11 @@ class BrowserUser:
     async def confirm_open(self, _url: AuthorizationUrl) -> bool:
         """Refuse: the user has opened the address already."""
         return False
+
+    async def confirm_address(self, sentence: str) -> bool:
+        """Answer whether acp-tui may send requests to another service."""
+        self.addresses.append(sentence)
+        return self._allows_addresses
 
     async def _follow(self, url: str) -> None:
         async with httpx2.AsyncClient() as browser:
@@ -60,7 +69,9 @@ class PastingUser(BrowserUser):
 
     def interaction(self) -> SignInInteraction:
         """Return the callables for acp-tui."""
-        return SignInInteraction(self.show, self.confirm_open, self.paste, self.reports.append)
+        return SignInInteraction(
+            self.show, self.confirm_open, self.paste, self.confirm_address, self.reports.append
+        )
 
     async def show(self, url: AuthorizationUrl) -> None:
         """Open the address in the browser, which cannot open the address at which it ends."""

@@ -60,3 +60,18 @@ async def test_escape_cancels_the_sign_in_and_the_address_or_the_code_is_pasted(
         state = sign_in_state(url)
         assert state is not None
         assert state.is_valid()
+
+
+async def test_another_service_on_this_machine_is_asked_about(
+    open_ui: Open, home: Path, http_servers: HttpServers
+) -> None:
+    options = f"authorization_servers@localhost:{http_servers.port}"
+    url = http_servers.url(f"/guarded/{options}/mcp")
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text(f'[mcp_servers.calendar]\nurl = "{url}"\n')
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.press("s")
+        await ui.sees("asks acp-tui to sign in at", "Send requests there?", "Stop signing in")
+        await ui.press("enter")
+        await ui.sees("which you did not allow")

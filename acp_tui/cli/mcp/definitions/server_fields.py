@@ -80,7 +80,8 @@ def _sign_in_text(settings: SignInSettings) -> str:
     parts = [settings.grant.replace("_", " ")]
     given = asdict(settings) | {"grant": None, "client_secret": MASK if settings.client_secret else None}
     parts += [f"{name} {value}" for name, value in given.items() if value]
-    return ", ".join(parts).replace("send_token True", "acp-tui sends the token to the agent")
+    text = ", ".join(parts).replace("send_token True", "acp-tui sends the token to the agent")
+    return text.replace("allow_missing_pkce True", "PKCE is not required")
 
 
 def field_lines(server: Server, more: Sequence[Field] = ()) -> list[str]:

@@ -125,7 +125,9 @@ class SignInDialogs:
         """Return the callbacks with which a sign-in talks to the user."""
         from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
-        return SignInInteraction(self._show, self._confirm_open, self._read_answer, self._report)
+        return SignInInteraction(
+            self._show, self._confirm_open, self._read_answer, self._confirm_address, self._report
+        )
 
     def close(self) -> None:
         """Close the dialog that shows the address, if it is open. Called when the sign-in has ended."""
@@ -138,14 +140,24 @@ class SignInDialogs:
         await self._below.app.push_screen(self._screen)
 
     async def _confirm_open(self, address: AuthorizationUrl) -> bool:
+        question = f"Open {address.host} in your browser to sign in to {address.server}?"
+        return await self._confirm(
+            ConfirmScreen(question, self._palette, yes="Open the browser", no="Not on this computer")
+        )
+
+    async def _confirm_address(self, sentence: str) -> bool:
+        question = f"{sentence} Send requests there?"
+        return await self._confirm(
+            ConfirmScreen(question, self._palette, yes="Allow this address", no="Stop signing in")
+        )
+
+    async def _confirm(self, dialog: ConfirmScreen) -> bool:
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
         def set_answer(result: bool | None) -> None:
             if not answer.done():
                 answer.set_result(bool(result))
 
-        question = f"Open {address.host} in your browser to sign in to {address.server}?"
-        dialog = ConfirmScreen(question, self._palette, yes="Open the browser", no="Not on this computer")
         self._below.app.push_screen(dialog, set_answer)
         try:
             return await answer
