@@ -90,6 +90,8 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         install_hint=agent.install,
         missing_file_is_empty=agent.missing_file == "empty",
         once_option=agent.once_option,
+        instead_of_mode=agent.instead_of_mode,
+        has_qwen_questions=agent.question_answers == "qwen",
         project_mcp=agent.project_mcp,
     )
 
@@ -123,6 +125,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         install=entry.install or base.install,
         missing_file=entry.missing_file or base.missing_file,
         once_option=entry.once_option or base.once_option,
+        question_answers=entry.question_answers or base.question_answers,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
     if entry.command:  # these fields of `base` are about its own command

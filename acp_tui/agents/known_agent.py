@@ -27,8 +27,10 @@ class KnownAgent:
     homepage: str | None = None
     tested_version: str | None = None  # the version that acp-tui was tested with
     is_custom: bool = False  # whether the command is from the user's settings
+    instead_of_mode: dict[str, str] = field(default_factory=dict)  # the mode for new sessions, by the agent's
     missing_file: str = "error"  # or "empty": how reads of missing files are answered
     once_option: str = ""  # the id of the permission option that means "this once", if several allow once
+    question_answers: str = "standard"  # or "qwen": how its questions to the user are answered
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:

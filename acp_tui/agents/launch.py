@@ -32,6 +32,8 @@ class Launch:
     ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
     missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
     once_option: str = ""  # the id of the permission option that means "this once"; see catalogue.toml
+    has_qwen_questions: bool = False  # it asks the user as Qwen Code does; see `protocol/qwen_questions.py`
+    instead_of_mode: dict[str, str] = field(default_factory=dict)  # as in `KnownAgent`
     project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
 
 

@@ -13,7 +13,7 @@ from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named
 from acp_tui.cli.start_questions import StartQuestion, workspace_question
 from acp_tui.config.policies import POLICIES
 from acp_tui.console.log_file import log_to_file
-from acp_tui.controller import Options, set_defaults, set_mode, set_option
+from acp_tui.controller import Options, leave_unasking_mode, set_defaults, set_mode, set_option
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.session.events import Noticed
@@ -169,6 +169,9 @@ class ConversationSetup:
         """Set the default mode and options that the settings contain for this agent."""
         launch = self.conversation.launch
         agent = None if launch.ad_hoc else self.app_context.settings.agents.get(launch.name)
+        modes = [self._args.mode, agent.mode if agent is not None else None]
+        if not any(modes):
+            await self._leave_unasking_mode()
         if agent is None:
             return
         given = [key for key, _ in self._args.set] + (["mode"] if self._args.mode else [])
@@ -176,6 +179,12 @@ class ConversationSetup:
             where = str(agent.file) if agent.line is None else f"{agent.file}:{agent.line}"
             words = f"A default in the settings could not be applied: {error}"
             self.conversation.note(Noticed("warning", words, detail=where))
+
+    async def _leave_unasking_mode(self) -> None:
+        try:
+            await leave_unasking_mode(self.conversation)
+        except UserError as error:
+            self.conversation.note(Noticed("warning", f"The agent's mode could not be changed: {error}"))
 
     def _make_options(self, launch: Launch) -> Options:
         args, stored = self._args, self._stored

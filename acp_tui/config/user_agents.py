@@ -31,14 +31,18 @@ class UserAgent:
     install: str | None = None
     missing_file: str | None = None
     once_option: str | None = None
+    question_answers: str | None = None
     mode: str | None = None  # set in new sessions
     options: dict[str, str] = field(default_factory=dict)  # set in new sessions, by id, name or category
 
 
-def _missing_file(value: Any) -> str:
-    if value in ("error", "empty"):
-        return str(value)
-    raise validators.invalid_value('"error" or "empty"', value)
+def _one_of(first: str, second: str) -> Callable[[Any], str]:
+    def validate(value: Any) -> str:
+        if value in (first, second):
+            return str(value)
+        raise validators.invalid_value(f'"{first}" or "{second}"', value)
+
+    return validate
 
 
 VALIDATORS: dict[str, Callable[[Any], Any]] = {
@@ -46,8 +50,9 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "title": validators.text,
     "env": validators.mapping,
     "install": validators.text,
-    "missing_file": _missing_file,
     "once_option": validators.text,
+    "missing_file": _one_of("error", "empty"),
+    "question_answers": _one_of("standard", "qwen"),
     "mode": validators.text,
     "options": validators.mapping,
 }

@@ -1,7 +1,7 @@
 """One conversation: connects the agent, the session, the workspace and the rules. Needs no screen."""
 
 from acp_tui.connection.errors import SignInNeeded
-from acp_tui.controller.agent_options import set_defaults, set_mode, set_option
+from acp_tui.controller.agent_options import leave_unasking_mode, set_defaults, set_mode, set_option
 from acp_tui.controller.changes.baseline_tracker import FileVersions
 from acp_tui.controller.conversation import Conversation
 from acp_tui.controller.conversation_options import Options
@@ -31,6 +31,7 @@ __all__ = [
     "QuestionHandler",
     "SignInNeeded",
     "failed_program_sentence",
+    "leave_unasking_mode",
     "set_defaults",
     "set_mode",
     "set_option",

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.problems import closest_match
 from acp_tui.errors import UserError
+from acp_tui.session.events import Noticed
 from acp_tui.session.offered_options import MODE, MODEL, SETTING_ORDER, offered_options
 from acp_tui.session.text.safe_text import visible_line
 
@@ -50,6 +51,26 @@ def _option_named(offered: list[ConfigOption], key: str) -> ConfigOption | None:
 def _category(offered: list[ConfigOption], key: str) -> str:
     option = _option_named(offered, key)
     return (option.category if option is not None else key) or ""
+
+
+async def leave_unasking_mode(conversation: Conversation) -> None:
+    """Change the mode of a new session if the agent would act in it without asking, and say so."""
+    launch, session = conversation.launch, conversation.session
+    option = _option_named(offered_options(session), MODE)
+    current = option.current if option is not None else None
+    wanted = launch.instead_of_mode.get(current) if isinstance(current, str) else None
+    if option is None or wanted is None:
+        return
+    names = {choice.value: choice.name for choice in option.choices}
+    if wanted not in names:
+        return
+    await set_option(conversation, MODE, wanted)
+    started, chosen = names.get(str(current), str(current)), names[wanted]
+    words = (
+        f"{launch.title} starts in the mode {started}, in which it acts without asking. Changed to {chosen}."
+    )
+    setting = f'To keep {started}, set `mode = "{current}"` in `[agents.{launch.name}]`.'
+    conversation.note(Noticed("info", visible_line(words), visible_line(setting)))
 
 
 async def set_defaults(

@@ -172,6 +172,7 @@ class Conversation:
             channel.answer,
             missing_file_is_empty=launch.missing_file_is_empty,
             once_option=launch.once_option,
+            has_qwen_questions=launch.has_qwen_questions,
         )
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 

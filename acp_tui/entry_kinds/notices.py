@@ -101,12 +101,18 @@ def has_failed(end: TurnEnd) -> bool:
 
 def turn_end_height(end: TurnEnd, _width: int) -> int:
     """Estimate the height of the end of a turn: 0 rows if the turn ended normally, otherwise 1."""
-    return 0 if end.stop_reason == "end_turn" and not end.empty else 1
+    return 0 if end.stop_reason == "end_turn" and not end.empty and not end.unfinished else 1
+
+
+def unfinished_text(end: TurnEnd) -> str:
+    """Return what is said of a turn that ended with unfinished calls and without an answer to them."""
+    calls = "a tool call" if end.unfinished == 1 else f"{end.unfinished} tool calls"
+    return f"the agent ended the turn without finishing {calls}, and without an answer"
 
 
 def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
     """Return the end of a turn as plain text: the stop reason or the error."""
-    empty = ": no answer" if end.empty else ""
+    empty = ": no answer" if end.empty else f": {unfinished_text(end)}" if end.unfinished else ""
     if end.error is None:
         return [f"-- {end.stop_reason}{empty} --"]
     first = f"!! The turn failed: {end.error.message} ({end.error.code}){empty}"
@@ -126,6 +132,8 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
         return [Aside("error", "✘", f"{visible_line(text)}{code}", visible(end.error.detail or ""))]
     if end.empty:
         return [Aside("warning", "!", "no answer")]
+    if end.unfinished:
+        return [Aside("warning", "!", unfinished_text(end))]
     if end.stop_reason in (None, "end_turn"):
         return []
     words = STOP_REASONS.get(end.stop_reason, f"ended: {visible_line(end.stop_reason)}")
@@ -133,10 +141,12 @@ def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
 
 
 def turn_end_progress(end: TurnEnd) -> str:
-    """Return why the agent stopped early; an empty text if the turn ended normally or failed.
+    """Return why the agent stopped early; an empty string if the turn ended normally or failed.
 
     If the turn failed, `acp-tui exec` reports the error in its result.
     """
+    if end.unfinished:
+        return unfinished_text(end)
     return f"stopped: {end.stop_reason}" if end.stop_reason not in (None, "end_turn") else ""
 
 

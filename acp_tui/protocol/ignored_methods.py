@@ -10,6 +10,9 @@ _REQUESTS = frozenset(
         # Qwen Code asks for prompts that were queued during the turn. acp-tui sends these prompts itself, so
         # it answers with the error -32601.
         "craft/drainMidTurnQueue",
+        # Qwen Code announces a turn that it begins by itself when a background agent has ended. The turn's
+        # updates are shown as they come.
+        "_qwencode/start_turn",
     }
 )
 _NOTIFICATIONS = (

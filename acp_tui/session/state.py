@@ -330,6 +330,7 @@ class TurnEnd(Entry):
     stop_reason: str | None = None  # the agent's word; None if the turn failed
     error: RpcError | None = None
     empty: bool = False  # the agent sent nothing
+    unfinished: int = 0  # calls that the agent left unfinished without saying anything after them
 
 
 @dataclass(kw_only=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,13 +13,13 @@ import pytest
 from acp_tui.agents import catalogue
 from acp_tui.agents.known_agent import PACKAGE_RUNNERS
 from acp_tui.agents.launch import launch_from_command
+from acp_tui.config.settings import Settings
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.agents.conftest import Configure, Install
 
+README = Path(__file__).parents[2] / "README.md"
 NAMES = [
     "demo",
     "claude-code",
@@ -36,6 +37,9 @@ NAMES = [
     "fast-agent",
     "auggie",
     "pi",
+    "kilo",
+    "hermes",
+    "crow-cli",
 ]
 
 
@@ -71,9 +75,10 @@ def test_a_missing_program_is_reported_with_every_way_to_install_it(
         catalogue.resolve_launch("cursor", configure())
 
 
-def test_only_gemini_expects_missing_files_to_be_empty(install: Install, configure: Configure) -> None:
-    install("gemini", "codex-acp")
+def test_two_agents_expect_missing_files_to_be_empty(install: Install, configure: Configure) -> None:
+    install("gemini", "kimi", "codex-acp")
     assert catalogue.resolve_launch("gemini", configure()).missing_file_is_empty
+    assert catalogue.resolve_launch("kimi", configure()).missing_file_is_empty
     assert not catalogue.resolve_launch("codex", configure()).missing_file_is_empty
 
 
@@ -82,6 +87,12 @@ def test_the_option_of_openhands_that_allows_once_is_named(install: Install, con
     settings = configure('[agents.codex]\nonce_option = "mine"\n')
     assert catalogue.resolve_launch("openhands", settings).once_option == "accept"
     assert catalogue.resolve_launch("codex", settings).once_option == "mine"
+
+
+def test_only_qwen_code_has_questions_of_its_own(install: Install, configure: Configure) -> None:
+    install("qwen", "codex-acp")
+    assert catalogue.resolve_launch("qwen-code", configure()).has_qwen_questions
+    assert not catalogue.resolve_launch("codex", configure()).has_qwen_questions
 
 
 def test_an_unknown_agent_suggests_the_nearest_name(configure: Configure) -> None:
@@ -126,13 +137,15 @@ def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: 
             assert arguments[0] == "-y"
             assert re.fullmatch(r"(@[\w-]+/)?[\w-]+@\d+\.\d+\.\d+", arguments[1])
         elif program == "uvx":
-            package = arguments[1] if arguments[0] == "--from" else arguments[0]
-            assert re.fullmatch(r"[\w-]+==\d+\.\d+\.\d+", package)
+            package = arguments[arguments.index("--from") + 1]
+            assert re.fullmatch(r"[\w-]+(\[\w+\])?==\d+\.\d+\.\d+", package)
 
 
-def test_only_tested_agents_have_a_tested_version(configure: Configure) -> None:
-    tested = {name for name, agent in catalogue.known_agents(configure()).items() if agent.tested_version}
-    assert tested == {"demo", "claude-code", "opencode", "kimi"}
+def test_the_readme_names_the_versions_of_the_catalogue() -> None:
+    seen = re.findall(r"^\|.*\| ([\w-]+ \d+\.\d+\.\d+) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+    tested = {agent.tested_version for agent in catalogue.known_agents(Settings()).values()}
+    assert len(seen) > 8
+    assert set(seen) <= tested
 
 
 # --------------------------------------------------------------------------- agents of the user

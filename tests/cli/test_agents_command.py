@@ -41,10 +41,10 @@ def test_the_list_shows_which_agents_are_installed(capsys: pytest.CaptureFixture
     shown = capsys.readouterr()
     table = rows(shown.out)
     assert table["demo"] == ["Demo agent", "installed", "tested"]
-    assert table["gemini"] == ["Gemini CLI", "installed", "untested"]
+    assert table["gemini"] == ["Gemini CLI", "installed", "tested"]
     assert table["claude-code"] == ["Claude Code", "via npx", "tested"]
     assert table["goose"] == ["goose", "missing", "untested"]
-    assert len(table) == 17
+    assert len(table) == 20
     assert max(len(line) for line in shown.out.splitlines()) <= 80
     assert shown.err == ""
     assert main(["agents", "list"]) == 0
@@ -78,7 +78,7 @@ def test_show_prints_command_install_hint_and_keys(
     assert fields["Command"] == f"{programs}/gemini --acp"
     assert fields["Install"] == "npm install -g @google/gemini-cli"
     assert fields["API key"] == "GEMINI_API_KEY (set), or GOOGLE_API_KEY (not set)"
-    assert fields["Tested"] == "untested"
+    assert fields["Tested"] == "gemini-cli 0.61.0"
     assert fields["Source"] == "built in"
 
 

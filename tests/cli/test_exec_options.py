@@ -234,6 +234,32 @@ def test_defaults_of_the_settings_are_set_unless_the_command_line_sets_them(tmp_
     assert "set_model" not in done.err
 
 
+AUTO = {
+    "currentModeId": "auto",
+    "availableModes": [{"id": "default", "name": "Manual"}, {"id": "auto", "name": "Auto"}],
+}
+"""The modes of claude-agent-acp 0.101, which starts in the mode in which it acts without asking."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "mode"),
+    [("", (), "default"), ("mode = 'auto'", (), None), ("", ("--mode", "auto"), None)],
+    ids=["by itself", "chosen in the settings", "chosen on the command line"],
+)
+def test_claude_code_does_not_start_in_the_mode_that_asks_nothing_unless_that_is_chosen(
+    tmp_path: Path, lines: str, options: tuple[str, ...], mode: str | None
+) -> None:
+    config_file().parent.mkdir(parents=True, exist_ok=True)
+    command = json.dumps(script(session={"modes": AUTO}))
+    config_file().write_text(f"[agents.claude-code]\ncommand = {command}\n{lines}\n")
+    report = steps(["report_params", "session/set_mode"])
+    done = run("exec", "claude-code", report, *options, "--output", "json", cwd=tmp_path)
+    (reported,) = answers(done.result)
+    assert (reported or {}).get("modeId") == mode
+    said = "Claude Code starts in the mode Auto, in which it acts without asking. Changed to Manual."
+    assert (said in done.err) == (mode is not None)
+
+
 def test_the_default_of_the_model_is_set_before_other_options_whatever_its_name(tmp_path: Path) -> None:
     llm = {
         "id": "llm",

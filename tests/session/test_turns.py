@@ -83,6 +83,22 @@ def test_tokens_of_an_earlier_turn_do_not_count(talk: Talk) -> None:
     assert [end.empty for end in talk.all(TurnEnd)] == [False, True]
 
 
+def test_a_turn_that_ends_with_open_calls_and_no_answer_says_so(talk: Talk) -> None:
+    calls = talk.prompt()
+    talk.says("I will read both.")
+    talk.tool("a", status="pending")
+    talk.tool("b", status="in_progress")
+    talk.end(calls)
+    answered = talk.prompt()
+    talk.tool("c", status="in_progress")
+    talk.says("Done.")
+    talk.end(answered)
+    finished = talk.prompt()
+    talk.tool("d", status="completed")
+    talk.end(finished)
+    assert [end.unfinished for end in talk.all(TurnEnd)] == [2, 0, 0]
+
+
 def test_a_refusal_withdraws_the_entries_of_the_turn(talk: Talk) -> None:
     first = talk.prompt("fine")
     talk.says("yes")

@@ -142,17 +142,31 @@ class ConversationUi:
 class Open(Protocol):
     """Opens a conversation with a module of `tests.fake_agents` and its arguments.
 
-    `options` are those of `acp-tui run`.
+    `options` are those of `acp-tui run`. `settings` are lines of a file that defines the agent.
     """
 
     def __call__(
-        self, module: str = "script", *args: str, options: tuple[str, ...] = (), **more: Any
+        self,
+        module: str = "script",
+        *args: str,
+        options: tuple[str, ...] = (),
+        settings: str = "",
+        **more: Any,
     ) -> AbstractAsyncContextManager[ConversationUi]: ...
 
 
 def agent(module: str, *args: str) -> str:
     """Return the command line of an agent in `tests/fake_agents`."""
     return shlex.join([sys.executable, "-m", f"tests.fake_agents.{module}", *args])
+
+
+def own_agent(home: Path, settings: str, module: str, *args: str) -> str:
+    """Define an agent in the user's settings, which is one of `tests/fake_agents`. Return its name."""
+    file = home / "config" / "agents" / "own.toml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
+    file.write_text(f"command = {json.dumps(command)}\n{settings}\n")
+    return "own"
 
 
 def offers(**given: Any) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.dialogs import typing_guard
-from tests.support.conversation_ui import Open, agent, mark_processes, open_conversation_ui
+from tests.support.conversation_ui import Open, agent, mark_processes, open_conversation_ui, own_agent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def open_ui(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
+def open_ui(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Conversations in a project of the test; nothing of them may live when the test is over."""
     left_behind = mark_processes(monkeypatch)
     monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)  # the dialog's own tests look at that
@@ -27,9 +27,16 @@ def open_ui(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     project.mkdir()
 
     def opened(
-        module: str = "script", *args: str, options: tuple[str, ...] = (), **more: Any
+        module: str = "script",
+        *args: str,
+        options: tuple[str, ...] = (),
+        settings: str = "",
+        **more: Any,
     ) -> AbstractAsyncContextManager[ConversationUi]:
-        return open_conversation_ui(project, "--command", agent(module, *args), *options, **more)
+        how: tuple[str, ...] = ("--command", agent(module, *args))
+        if settings:
+            how = (own_agent(home, settings, module, *args),)
+        return open_conversation_ui(project, *how, *options, **more)
 
     yield opened
     assert left_behind() == []

@@ -81,6 +81,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
         fields.append(("Files", "when the agent reads a missing file, it gets empty text, not an error"))
     if agent.once_option:
         fields.append(("Permissions", f'of several options that allow once, "{agent.once_option}" is used'))
+    if agent.question_answers == "qwen":
+        fields.append(("Questions", "the answers to its questions are sent in `answers`, a field of its own"))
     if agent.project_mcp:
         fields.append(("MCP servers", f"the agent itself reads {', '.join(agent.project_mcp)} in a project"))
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]

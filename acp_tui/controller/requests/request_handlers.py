@@ -17,12 +17,15 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.controller.changes.whole_file_diffs import contents_after, whole_file_diffs
 from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.requests.request_params import Params
-from acp_tui.controller.requests.user_questions import Question
+from acp_tui.controller.requests.user_questions import Question, choose_option
 from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import Target
+from acp_tui.protocol.qwen_questions import read_questions
 from acp_tui.protocol.readers.content import line_ends
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
-from acp_tui.session.events import FileBeforeWrite
+from acp_tui.session.events import Decided, FileBeforeWrite
+from acp_tui.session.state import Elicitation
 from acp_tui.workspace.files.open_folder import open_folder
 from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.terminals.terminals import is_command_line
@@ -32,8 +35,9 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.requests.permission_gate import PermissionGate
     from acp_tui.permissions.subject import Subject
+    from acp_tui.protocol.qwen_questions import QwenQuestions
     from acp_tui.session.events import Event
-    from acp_tui.session.state import RequestId, Session, Subagent
+    from acp_tui.session.state import Permission, RequestId, Session, Subagent
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
@@ -58,6 +62,7 @@ class RequestHandlers:
         *,
         missing_file_is_empty: bool = False,
         once_option: str = "",
+        has_qwen_questions: bool = False,
     ) -> None:
         self._session = session
         self._gate = gate
@@ -69,6 +74,7 @@ class RequestHandlers:
         self._note = note
         self._missing_file_is_empty = missing_file_is_empty
         self._once_option = once_option
+        self._has_qwen_questions = has_qwen_questions
         self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
@@ -105,6 +111,8 @@ class RequestHandlers:
         pending = self._session.permissions.get(params.request_id)
         if pending is None:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
+        if self._has_qwen_questions and (questions := read_questions(params.values)) is not None:
+            return await self._answer_questions(pending, questions)
         call = self._session.tool_calls[pending.call_id]
         asked = replace(call)  # the call as it is now: later updates do not change what is asked
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
@@ -122,6 +130,32 @@ class RequestHandlers:
         if verdict.allowed:
             await self._keep(subject.paths)
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
+
+    async def _answer_questions(self, pending: Permission, questions: QwenQuestions) -> dict[str, Any]:
+        """Ask the user what Qwen Code asks, whatever the policy is. `answers` is not part of the protocol."""
+        form = FormAnswer("decline")
+        why = "`acp-tui exec` cannot ask you"
+        if self._gate.question_handler is not None:
+            question = Elicitation(
+                id=0,
+                at=pending.at,
+                request_id=pending.request_id,
+                mode="form",
+                message=questions.message,
+                schema=questions.schema,
+                session_id=pending.session_id,
+                subagent=pending.subagent,
+            )
+            form, why = await self._gate.question_handler.elicit(question), "you answered"
+        content = form.content if form.action == "accept" else None
+        option = choose_option(pending.options, allow=content is not None)
+        by = "policy" if self._gate.question_handler is None else "you"
+        allowed = content is not None if option is not None else None
+        self._note(Decided(pending.request_id, by=by, why=why, allowed=allowed, subject="ask you a question"))
+        if option is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        answer: dict[str, Any] = {"outcome": {"outcome": "selected", "optionId": option.id}}
+        return answer if content is None else {**answer, "answers": questions.answers(content)}
 
     async def _analyse(self, read_subject: Callable[[], Subject]) -> Subject:
         """Call `read_subject` in a thread: analysing a crafted command can take a few hundred milliseconds.

@@ -264,12 +264,17 @@ def _has_failed(call: ToolCall) -> bool:
     return call.raw_failed and (not call.exit_code or call.kind in ("execute", "other"))
 
 
+def is_unfinished(call: ToolCall) -> bool:
+    """Return True if the call is pending or running."""
+    return call.status in _UNFINISHED
+
+
 def close_open_calls(session: Session, status: str, at: float) -> list[Change]:
     """End all open calls. Pending and running calls get `status`. Others keep their unknown status."""
     calls = list(session.reducer_state.open_calls.values())
     session.reducer_state.open_calls.clear()
     for call in calls:
-        if call.status in _UNFINISHED:
+        if is_unfinished(call):
             call.status = status
         call.ended_at = at
     return [touch(call) for call in calls]

@@ -9,9 +9,9 @@ from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.stored_settings import end_restore
-from acp_tui.session.reduce.tool_calls import close_open_calls
+from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
 from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
-from acp_tui.session.state import Notice, RpcError, TurnEnd, UserMessage
+from acp_tui.session.state import AgentMessage, Notice, RpcError, TurnEnd, UserMessage
 from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
@@ -78,7 +78,8 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
     if session.auth_required:
         session.auth_required = False
         changes.append(fact_changed("auth_required"))
-    return [*changes, *end_turn(session, at, event.stop_reason, empty=empty)]
+    unfinished = _unanswered_calls(session) if event.stop_reason == "end_turn" else 0
+    return [*changes, *end_turn(session, at, event.stop_reason, empty=empty, unfinished=unfinished)]
 
 
 def turn_failed(session: Session, event: ev.TurnFailed, at: float) -> list[Change]:
@@ -106,15 +107,18 @@ def end_turn(
     error: RpcError | None = None,
     *,
     empty: bool = False,
+    unfinished: int = 0,
 ) -> list[Change]:
     """End a turn. If no other prompt is unanswered, also end the unfinished tool calls.
 
     Mark the entries of a refused turn as withdrawn. If the turn did not end normally, pause a queue that
-    holds prompts. `empty` means that the agent seems to have sent nothing in the turn.
+    holds prompts. `empty` means that the agent seems to have sent nothing in the turn;
+    `unfinished` is the number of calls after which it said nothing.
     """
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
-    changes = add_entry(session, TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty), at)
+    end = TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty, unfinished=unfinished)
+    changes = add_entry(session, end, at)
     if not memory.prompts:
         session.phase = "idle"
         session.turn_started = None
@@ -137,6 +141,18 @@ def _is_turn_empty(session: Session) -> bool:
         isinstance(entry, (UserMessage, Notice)) or is_user_command(entry)
         for entry in session.entries[session.reducer_state.turn_began :]
     )
+
+
+def _unanswered_calls(session: Session) -> int:
+    """Return how many calls of the turn are unfinished; 0 if the agent has said something after the first."""
+    waiting = [call for call in session.reducer_state.open_calls.values() if is_unfinished(call)]
+    waiting = [call for call in waiting if call.turn == session.turn]
+    if not waiting:
+        return 0
+    first = min(call.id for call in waiting)
+    turn = session.entries[session.reducer_state.turn_began :]
+    answered = any(isinstance(entry, AgentMessage) and entry.id > first for entry in turn)
+    return 0 if answered else len(waiting)
 
 
 def _withdraw(session: Session) -> list[Change]:

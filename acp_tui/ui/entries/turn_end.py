@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.entry_kinds.notices import unfinished_text
 from acp_tui.session.text.safe_text import visible_json
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
@@ -43,6 +44,9 @@ def body(entry: TurnEnd, context: DrawContext) -> Body:
         return _offer("✘", _REFUSAL, key, "edit and send again", context)
     if entry.empty:
         return _offer("!", _EMPTY, key, "send again", context)
+    if entry.unfinished:
+        words = unfinished_text(entry)
+        return _offer("!", f"{words[0].upper()}{words[1:]}.", key, "send again", context)
     if entry.stop_reason in (None, "end_turn"):
         return LinesBody([], "")
     sign, words = _STOP_REASONS.get(entry.stop_reason, ("!", f"ended: {entry.stop_reason}"))

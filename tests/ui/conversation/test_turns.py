@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import time
 from typing import TYPE_CHECKING
 
@@ -452,3 +453,14 @@ async def test_an_unknown_mode_is_reported_and_the_conversation_goes_on(open_ui:
         assert any('no mode "fly"' in toast for toast in ui.toasts())
         assert any('no option "colour"' in toast for toast in ui.toasts())
         assert ui.session.model == "big", "the other wishes are fulfilled"
+
+
+async def test_a_turn_that_ends_with_open_calls_and_no_answer_says_so(open_ui: Open) -> None:
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Read", "status": "in_progress"}
+    steps = json.dumps([["update", call]])
+    async with open_ui() as ui:
+        await ui.send(steps)
+        await ui.ready()
+        await ui.sees("The agent ended the turn without finishing a tool call, and without an answer.")
+        await ui.press("f6")
+        await ui.until(lambda: ui.prompts() == [steps, steps])

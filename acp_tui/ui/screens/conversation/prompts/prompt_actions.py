@@ -36,7 +36,9 @@ class PromptActions:
         session = self._context.session
         entries = reversed(session.entries)
         last = next((entry for entry in entries if isinstance(entry, (TurnEnd, UserMessage))), None)
-        ended_early = isinstance(last, TurnEnd) and (last.empty or last.stop_reason != "end_turn")
+        ended_early = isinstance(last, TurnEnd) and bool(
+            last.empty or last.unfinished or last.stop_reason != "end_turn"
+        )
         waits = session.auth_required and bool(session.queue)  # the sign-in will send the prompt again
         return ended_early and not session.working and not waits and not self._prompt.disabled
 
