@@ -14,12 +14,13 @@ from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
-from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.permission import dialog_hints
 from acp_tui.ui.permission.answer import Later, PermissionAnswer
 from acp_tui.ui.permission.calls_in_progress import names_nothing
+from acp_tui.ui.permission.fact_pages import FactPages
 from acp_tui.ui.permission.option_rows import all_options, initial_selection, option_rows
-from acp_tui.ui.permission.question import action_phrase, question_bodies, raw_input
+from acp_tui.ui.permission.question import QuestionContent, action_phrase, question_content
 from acp_tui.ui.permission.reason_line import ReasonLine
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -51,6 +52,12 @@ ROOMY_HEIGHT = 30
 """From this screen height on, the dialog has an extra blank row and leaves a quarter of the screen free."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
+MIN_DETAIL_ROWS = 4
+"""The dialog uses the whole screen rather than show fewer rows of the details below the facts."""
+HEAD_MARGIN = 9
+"""The cells of the top row that its right part needs, such as " 12 of 40"."""
+MIN_OPTION_ROWS = 4
+"""The minimum number of rows for the options, if there are that many."""
 MAX_SESSION_WIDTH = 24
 """The maximum width of the id of another session, such as a subagent's."""
 MIN_CONVERSATION_ROWS = 2
@@ -68,6 +75,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     PermissionScreen #dialog.dangerous { border: heavy $error; }
     PermissionScreen #what { margin-bottom: 1; }
     PermissionScreen .roomy #options { margin-bottom: 1; }
+    PermissionScreen #more { display: none; }
     """
     BINDINGS: ClassVar = keys.bindings("permission")
     AUTO_FOCUS = ""
@@ -97,9 +105,12 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._typing_guard = TypingGuard(self, self._hints, clock)
         self._raw = False
         self._full = False
+        self._content = QuestionContent([], [])
+        self._pages = FactPages()
         self._choice_needed = ""  # a hint, if the last key did not answer the question
         self._pressed = ""  # the kind whose letter was pressed last
         self._overflows = False  # the request has more rows than are shown
+        self._more_options = False  # the options have more rows than are shown
         self._answered = False
 
     # ------------------------------------------------------------------------- content
@@ -109,6 +120,7 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             yield Bar(self._head(), self._position_spans(), id="head")
             yield BodyScroller(self._bodies, id="what")
             selected = initial_selection(self.question)
+            yield Bar([], id="more")
             yield SelectList(self._rows(), self._palette, selected=selected, id="options")
             yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
 
@@ -142,12 +154,20 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def _bodies(self, width: int) -> Sequence[Body]:
         try:
-            return question_bodies(self.question, self._drawing_context(width), raw=self._raw)
+            content = question_content(self.question, self._drawing_context(width), raw=self._raw)
+            if len(head := wrap(self._head(), width - HEAD_MARGIN)) > 1:  # the top row cuts it off
+                content.facts.insert(0, LinesBody([make_strip(line) for line in head], ""))
+            self._content = content
         except Exception as error:  # show the request as it was sent, so that nothing is hidden
             report_error(self.app, error)
             asks = self.question.call if self.question.call is not None else self.question.subject
             note = wrapped_lines(failure_note(asks, error), self._palette.error, width, 0)
-            return [LinesBody([*note], ""), LongText(raw_text(asks), self._palette.text, width)]
+            as_sent: list[Body] = [
+                LinesBody([*note], ""),
+                LongText(raw_text(asks), self._palette.text, width),
+            ]
+            self._content = QuestionContent(as_sent, [])
+        return self._content.bodies
 
     def _drawing_context(self, width: int) -> DrawContext:
         return DrawContext(
@@ -162,10 +182,13 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         calls = [change for change in changes if isinstance(change.entry, ToolCall)]
         if not (calls and self.is_mounted and names_nothing(self.question)):
             return
-        self.query_one("#what", BodyScroller).show(self._bodies)
-        self._resize_parts()
+        page = self.query_one("#what", BodyScroller)
+        page.show(self._bodies)
         if any(change.kind == "added" for change in calls):
+            self._pages.restart()
+            page.scroll_home(animate=False)
             self._typing_guard.restart()
+        self._resize_parts()
 
     @property
     def _option_list(self) -> SelectList:
@@ -181,17 +204,26 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             return [*dialog_hints.editor_hints(self, rejects=rejects), *scroll]
         if self._reason_line is not None:
             return [*dialog_hints.reason_hints(self), *scroll]
+        if not self._pages.all_seen:
+            return dialog_hints.page_hints(self, can_reject=bool(self._rejections))
         if self._choice_needed:
             return dialog_hints.choice_hints(self, self._choice_needed)
         return dialog_hints.option_hints(
-            self, scroll, raw=self._raw, full=self._full, can_reject=bool(self._rejections)
+            self,
+            scroll,
+            raw=self._raw,
+            full=self._full,
+            can_reject=bool(self._rejections),
+            more_options=self._more_options,
         )
 
     def _resize_parts(self) -> None:
         """Set the heights of the request and the options.
 
-        The request gets the rows it needs, if there is room. Except in full size, some rows above the dialog
-        stay free, so that the conversation is visible.
+        If the facts and some options do not fit on the screen, the facts are shown page by page, and the
+        options below the last page. Otherwise, the request gets the rows it needs, if there is room. Some
+        rows above the dialog stay free, so that the conversation is visible, unless the facts, a few rows of
+        the details and all options need these rows, or the dialog has its full size.
         """
         if not self.is_mounted:
             return
@@ -200,17 +232,43 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self.query_one("#dialog").set_class(roomy, "roomy")
         page, options = self.query_one("#what", BodyScroller), self._editor or self._option_list
         inner = width - 4  # border and padding
-        spared = 0 if self._full else height // 4 if roomy else MIN_CONVERSATION_ROWS
-        limit = height - spared
-        room = max(2, limit - CHROME_ROWS - roomy)
+        largest = max(2, height - CHROME_ROWS - roomy)
         wanted = page.height_at(inner - 1)
-        least = room - MIN_REQUEST_ROWS if self._editor is not None else room // 2
+        facts = page.height_of(len(self._content.facts))
         choices = 1 if self._reason_line is not None else options.height_at(inner)
-        choices = min(choices, max(least, room - wanted))
+        fewest_choices = min(choices, MIN_OPTION_ROWS, largest - 1)
+        if facts > largest - fewest_choices:  # below the last page, there is room for more options
+            fewest_choices = min(choices, max(fewest_choices, largest // 2))
+        is_answering = self._editor is None and self._reason_line is None
+        if is_answering:
+            self._pages.fit(facts, page=largest - 1, last_page=largest - fewest_choices)
+        pages_on = is_answering and not self._pages.all_seen
+        self._option_list.display = is_answering and not pages_on
+        self._show_pages_left(pages_on)
+        if pages_on:
+            page.styles.height = largest - 1  # without the row that says how many pages are below
+            self._overflows = False
+            self._typing_guard.update_hints()
+            return
+        needed = min(wanted, facts + MIN_DETAIL_ROWS)
+        spared = height // 4 if roomy else MIN_CONVERSATION_ROWS
+        room = largest - spared
+        if self._full or (is_answering and needed + choices > room):
+            room = largest
+        least = room - MIN_REQUEST_ROWS if self._editor is not None else fewest_choices
+        wanted_choices = choices
+        choices = min(choices, max(least, room - (needed if is_answering else wanted)))
+        self._more_options = choices < wanted_choices
         options.styles.height = choices
         page.styles.height = room - choices if self._full else min(wanted, room - choices)
         self._overflows = wanted > room - choices
         self._typing_guard.update_hints()
+
+    def _show_pages_left(self, pages_on: bool) -> None:
+        count = self._pages.left
+        bar = self.query_one("#more", Bar)
+        bar.display = pages_on
+        bar.show([Segment(f"▼ {count} more part{'' if count == 1 else 's'} below", self._palette.warning)])
 
     # ------------------------------------------------------------------------- answering
 
@@ -231,7 +289,9 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
     def action_answer(self, kind: str) -> None:
         """Answer with the option of this kind; if there are several of this kind, only select the next."""
         fitting = [n for n, option in enumerate(self._options) if option.kind == kind]
-        if len(fitting) == 1:
+        if not self._pages.all_seen and not (kind.startswith("reject") and len(fitting) == 1):
+            self._show_next_page()
+        elif len(fitting) == 1:
             self._answer(fitting[0])
         elif fitting:
             rows = self._option_list
@@ -246,7 +306,9 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def action_option(self, number: int) -> None:
         """Answer with the option that has this number, counted from 1."""
-        if number <= len(self._options):
+        if not self._pages.all_seen:
+            self._show_next_page()
+        elif number <= len(self._options):
             self._answer(number - 1)
         else:
             self.app.bell()
@@ -257,15 +319,30 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self._close(PermissionAnswer(self._edited, reason=self._reason_line.value))
             return
         selected = self._option_list.selected
-        if selected >= 0:
+        if not self._pages.all_seen:
+            self._show_next_page()
+        elif selected >= 0:
             self._answer(selected)
         else:
             self._choice_needed = "choose an option first"
             self._typing_guard.update_hints()
 
     def action_move(self, step: int) -> None:
-        """Move the selection among the options by `step` rows."""
-        self._option_list.move(step)
+        """Move the selection among the options by `step` rows, or scroll while there are no options."""
+        if self._pages.all_seen:
+            self._option_list.move(step)
+        else:
+            self.query_one("#what", BodyScroller).scroll_relative(y=step, animate=False)
+
+    def _show_next_page(self) -> None:
+        """Show the next page of the facts; with the last page, show the options."""
+        self._pages.advance()
+        self._resize_parts()
+        self._scroll_to_page()
+        self._typing_guard.restart()
+
+    def _scroll_to_page(self) -> None:
+        self.query_one("#what", BodyScroller).go_to_row(self._pages.top)
 
     def action_close(self) -> None:
         """Undo one step: close the editor, hide the raw input, restore the size, or close the dialog."""
@@ -320,7 +397,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
 
     def _replace_options(self, widget: Widget) -> None:
         """Show a widget in place of the options."""
-        self._option_list.display = False
         self.query_one("#dialog").mount(widget, before="#keys")
         self.set_focus(
             widget.input if isinstance(widget, ReasonLine) else widget
@@ -335,7 +411,6 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
                 widget.remove()
         self._editor = self._reason_line = self._edited = None
         self.set_focus(None)
-        self._option_list.display = True
         self._resize_parts()
 
     def on_rule_editor_changed(self) -> None:
@@ -383,14 +458,22 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         page = self.query_one("#what", BodyScroller)
         page.show(self._bodies)
         self._resize_parts()
-        if self._raw:
-            last = len(raw_input(self.question, self._drawing_context(page.inner_width)))
-            self.call_after_refresh(page.scroll_to_last, last)
+        if self._raw and self._content.raw_input is not None:
+            row = page.height_of(self._content.bodies.index(self._content.raw_input))
+            self.call_after_refresh(page.scroll_to, y=row, animate=False, force=True)
         else:
-            page.scroll_home(animate=False)
+            self._scroll_to_page()
 
     def action_page(self, step: int) -> None:
-        """Scroll the content by pages."""
+        """Scroll the content by pages. While facts are unseen, go to the next or previous page of them."""
+        if not self._pages.all_seen and not self._raw:
+            if step > 0:
+                self._show_next_page()
+            else:
+                self._pages.go_back()
+                self._resize_parts()
+                self._scroll_to_page()
+            return
         page = self.query_one("#what", BodyScroller)
         page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
 

@@ -20,13 +20,14 @@ def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
 
 
 def option_hints(
-    node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool
+    node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool, more_options: bool
 ) -> list[Hint]:
     """Return the hints to show while the user chooses an option.
 
     `raw` is true while the raw input is shown, and `full` is true while the dialog has its full size.
-    `scroll` is what `scroll_hints` returns. The hint for scrolling comes before the keys for the view,
-    because in 80 columns the last hints are not shown.
+    `more_options` is true if some options are scrolled out of view. `scroll` is what `scroll_hints` returns.
+    The hint for scrolling comes before the keys for the view, because in 80 columns the last hints are not
+    shown.
     """
     names = ("take", "reason", "cancel", "write", "diff", "raw")
     take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)
@@ -36,12 +37,26 @@ def option_hints(
         (input_key, "hide raw input" if raw else "raw input"),
     ]
     return [
-        (f"↑↓ {take}", "answer"),
+        *([("↑↓", "more options"), (take, "answer")] if more_options else [(f"↑↓ {take}", "answer")]),
         *reject,
         (cancel, "close" if raw or full else "stop"),
         (write, "prompt"),
         *scroll,
         *(reversed(views) if raw else views),  # first the key that leaves the current view
+    ]
+
+
+def page_hints(node: DOMNode, *, can_reject: bool) -> list[Hint]:
+    """Return the hints to show while a page of the facts is shown that is not the last."""
+    names = ("allow", "take", "reject", "cancel", "write", "raw")
+    allow, take, reject, cancel, write, raw = (bound_keys(node, f"permission.{name}") for name in names)
+    rejects = [(reject, "reject")] if can_reject else []
+    return [
+        (f"{allow} {take}", "next part"),
+        *rejects,
+        (cancel, "stop"),
+        (write, "prompt"),
+        (raw, "raw input"),
     ]
 
 

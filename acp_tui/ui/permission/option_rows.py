@@ -32,11 +32,17 @@ def all_options(question: Question) -> list[PermissionOption]:
 
 
 def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[Row]:
-    """Return a row for each option, with the option's effect, number (up to 9) and key, if it has a key."""
+    """Return a row for each option, with the option's effect, number (up to 9) and letter.
+
+    The letter of a kind answers only if there is one option of this kind, so it is shown only then.
+    """
     rows: list[Row] = []
-    for number, option in enumerate(all_options(question), 1):
+    options = all_options(question)
+    kinds = [option.kind for option in options]
+    for number, option in enumerate(options, 1):
         digit = str(number) if number < 10 else " "
-        letter = bound_keys(node, _LETTERS[option.kind]) if option.kind in _LETTERS else " "
+        has_letter = option.kind in _LETTERS and kinds.count(option.kind) == 1
+        letter = bound_keys(node, _LETTERS[option.kind]) if has_letter else " "
         lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
         words, note = option_wording(option, question)
         text = [Segment(reveal_line(words), palette.text)]

@@ -6,6 +6,7 @@ Texts from the agent and from files are escaped and never treated as Textual mar
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
@@ -24,7 +25,7 @@ from acp_tui.ui.permission.calls_in_progress import calls_bodies, raw_bodies
 from acp_tui.ui.widgets.long_text import LongText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.style import Style
 
@@ -71,21 +72,67 @@ def action_phrase(question: Question) -> str:
     return _KINDS.get(subject.kind, "do something")
 
 
-def question_bodies(question: Question, context: DrawContext, *, raw: bool = False) -> list[Body]:
-    """Return all parts of the dialog's content. With `raw`, the agent's raw input is always one of them."""
-    groups: list[list[Body]] = [[_title_and_warnings(question, context)], [_command_body(question, context)]]
-    groups.append([_parts_body(question, context)])
-    groups.append([_facts_body(question, context)])
-    groups += [_diff(diff, question, context) for diff in _diffs(question)]
-    groups += [[part] for part in _content(question, context)]  # below the diffs, because it may be long
+@dataclass(frozen=True, slots=True)
+class QuestionContent:
+    """The content of the dialog: `facts` must be on the screen before the question can be answered."""
+
+    facts: list[Body]
+    details: list[Body]
+    """What may stay below the visible part, such as the lines of diffs."""
+    raw_input: Body | None = None
+    """The first of these bodies that shows the raw input."""
+
+    @property
+    def bodies(self) -> list[Body]:
+        """All bodies, from top to bottom."""
+        return [*self.facts, *self.details]
+
+
+def question_content(question: Question, context: DrawContext, *, raw: bool = False) -> QuestionContent:
+    """Draw all parts of the dialog's content. With `raw`, the agent's raw input is always one of them.
+
+    The agent's texts and the raw input are facts if the request is unclear without them.
+    """
+    is_unclear = _is_unclear(question)
+    diffs = [_diff(diff, question, context) for diff in _diffs(question)]
     calls = calls_bodies(question, context)
-    groups += calls
-    groups.append([_whole_title(question, context)])
-    if raw or not (_is_self_explanatory(question) or calls or _raw_input_of(question) == {}):
-        groups.append(raw_input(question, context))
-    blank: Body = LinesBody([Strip([Segment(" ")])], "")
+    texts: list[list[Body]] = [[part] for part in _content(question, context)]
+    texts += [*calls, [_whole_title(question, context)]]
+    facts: list[list[Body]] = [
+        [_title_and_warnings(question, context)],
+        [_command_body(question, context)],
+        [_parts_body(question, context)],
+        [_facts_body(question, context)],
+        [head for head, _ in diffs],
+    ]
+    details: list[list[Body]] = []
+    if len(diffs) == 1 and not is_unclear:  # directly below its head
+        details.append([diffs[0][1]])
+    else:
+        details += [[head, lines] for head, lines in diffs]
+    (facts if is_unclear or question.kind == "tool" else details).extend(texts)
+    needs_raw = not (_is_self_explanatory(question) or calls or _raw_input_of(question) == {})
+    raw_part = raw_input(question, context) if raw or needs_raw else []
+    (facts if is_unclear and needs_raw else details).append(raw_part)
+    shown, below = _separated(facts), _separated(details)
+    if shown and below and not (len(diffs) == 1 and below[0] is diffs[0][1]):
+        below.insert(0, _blank_row())
+    return QuestionContent(shown, below, raw_part[0] if raw_part else None)
+
+
+def _separated(groups: Iterable[Sequence[Body]]) -> list[Body]:
+    """Return the bodies of the groups that are not empty, with a blank row between groups."""
     shown = [group for group in groups if any(body.height for body in group)]
-    return [body for group in shown for body in (blank, *group)][1:]
+    return [body for group in shown for body in (_blank_row(), *group)][1:]
+
+
+def _blank_row() -> Body:
+    return LinesBody([Strip([Segment(" ")])], "")
+
+
+def _is_unclear(question: Question) -> bool:
+    """Return True if only the agent's texts and the raw input say what will be done."""
+    return not _is_self_explanatory(question) and question.subject.kind not in ("switch_mode", "think")
 
 
 def _is_self_explanatory(question: Question) -> bool:
@@ -344,7 +391,8 @@ def _diffs(question: Question) -> Iterator[Diff]:
                 yield next((whole for diff, whole in question.whole_file_diffs if diff == part), part)
 
 
-def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
+def _diff(diff: Diff, question: Question, context: DrawContext) -> tuple[Body, Body]:
+    """Draw a diff: a head with the path and the number of changed lines, and the lines."""
     from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
     from acp_tui.ui.entries.tool_call.headline import line_counts
 
@@ -363,10 +411,10 @@ def _diff(diff: Diff, question: Question, context: DrawContext) -> list[Body]:
     head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
     is_whole_file = question.call is None or any(diff == whole for _, whole in question.whole_file_diffs)
     first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
-    return [
+    return (
         LinesBody(hanging_lines([], head, context.width, indent=0), diff.path),
         DiffBody(diff, context, first=first),
-    ]
+    )
 
 
 def _content(question: Question, context: DrawContext) -> Iterator[LinesBody]:

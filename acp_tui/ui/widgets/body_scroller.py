@@ -42,6 +42,7 @@ class BodyScroller(ScrollView):
         self._width = 0
         self._bodies: list[Body] = []
         self._heights = Heights()
+        self._row_after_resize: int | None = None
 
     def show(self, make: BodyFactory) -> None:
         """Replace the bodies. `make` gets the width and returns the new bodies."""
@@ -62,10 +63,14 @@ class BodyScroller(ScrollView):
             self.call_after_refresh(self.scroll_end, animate=False)
         self.refresh()
 
-    def scroll_to_last(self, count: int) -> None:
-        """Scroll to the start of the last `count` bodies."""
-        below = sum(body.height for body in self._bodies[-count:])
-        self.scroll_to(y=self._heights.total - below, animate=False, force=True)
+    def height_of(self, count: int) -> int:
+        """Return the height of the first `count` bodies."""
+        return sum(body.height for body in self._bodies[:count])
+
+    def go_to_row(self, row: int) -> None:
+        """Scroll to a row. If the widget is about to become lower, the scrolling ends after the resize."""
+        self._row_after_resize = row if row > self.max_scroll_y else None
+        self.scroll_to(y=row, animate=False, force=True)
 
     @property
     def inner_width(self) -> int:
@@ -85,6 +90,9 @@ class BodyScroller(ScrollView):
     def on_resize(self) -> None:
         """Wrap lines at the new width."""
         self.height_at(self.inner_width)
+        if self._row_after_resize is not None:
+            self.scroll_to(y=self._row_after_resize, animate=False, force=True)
+            self._row_after_resize = None
         self.refresh()
 
     def render_line(self, y: int) -> Strip:

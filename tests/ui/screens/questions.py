@@ -93,6 +93,32 @@ def edit_in_folder() -> Question:
     return permission("Edit prices.py", "edit", content=[diff], locations=[Location(path)])
 
 
+LARGE_COMMAND = "make build && " + " ".join(f"step-{number}" for number in range(80))
+LARGE_FACTS = [
+    "/srv/else is outside the workspace",
+    LARGE_COMMAND,
+    "/srv/else outside the workspace",
+    "DEMO=1 may change what the command does",
+    "CI=1",
+    *(f"{CWD}/module_{number}.py +1 −1" for number in range(1, 6)),
+]
+"""What the dialog shows of `large` before it can be answered."""
+
+
+def large() -> Question:
+    """A long command in another folder, with environment variables and several diffs."""
+    old = "".join(f"line {number}\n" for number in range(40))
+    paths = [f"{CWD}/module_{number}.py" for number in range(1, 6)]
+    sent = {"command": LARGE_COMMAND, "env": {"DEMO": "1", "CI": "1"}, "cwd": "/srv/else"}
+    return permission(
+        "Build",
+        "execute",
+        raw_input=sent,
+        content=[Diff(path, old, old.replace("line 5\n", "five\n")) for path in paths],
+        locations=[Location(path) for path in paths],
+    )
+
+
 def many_options() -> Question:
     """More than nine options, several of one kind, one of an unknown kind."""
     kinds = ["allow_once", "allow_once", "allow_always", "reject_once", "reject_always", "perhaps"]

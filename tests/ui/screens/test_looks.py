@@ -115,6 +115,23 @@ def test_other_permissions(asked: str, snap_compare: Any) -> None:
     assert snap_compare(permission_app("dark", ASKED[asked]()), terminal_size=SMALL, run_before=_quiet)
 
 
+@pytest.mark.parametrize(
+    ("theme", "size"),
+    [("dark", (60, 20)), ("light", SMALL), ("dark", LARGE)],
+    ids=["dark-60x20", "light-80x24", "dark-120x40"],
+)
+@pytest.mark.parametrize("page", ["first", "last"])
+def test_facts_in_pages(page: str, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
+    async def act(pilot: Pilot[None]) -> None:
+        await _quiet(pilot)
+        while page == "last" and pilot.app.screen.query_one("#more").display:
+            await pilot.press("enter")
+            await _quiet(pilot)
+
+    app = permission_app(theme, questions.large())
+    assert snap_compare(app, terminal_size=size, run_before=act)
+
+
 RULES: dict[str, Callable[[], Question]] = {
     "command": lambda: questions.with_rules(questions.command()),
     "composite": questions.composite,

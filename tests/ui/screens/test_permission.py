@@ -19,6 +19,7 @@ from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show
+from tests.support.waiting import until
 from tests.ui.screens import questions
 from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission, with_rules
 
@@ -95,6 +96,29 @@ class Dialog:
     def in_sight(self) -> str:
         """Return the visible part of the request."""
         return self._drawn("#what")
+
+    def screen_text(self) -> str:
+        """Return what is on the screen, without blanks and frames, so that wrapped text can be found."""
+        lines = [strip.text.strip(" │▁▂▃▄▅▆▇█") for strip in self.app.screen._compositor.render_strips()]
+        return "".join("".join(lines).split())
+
+    async def read_on(self, key: str) -> str:
+        """Press a key until all facts were on the screen. Return what was on the screen, without blanks."""
+        page = self.screen.query_one("#what", BodyScroller)
+        seen = "".join(self.in_sight().split())
+        while not self.screen.query_one(SelectList).display:
+            assert self.answers == []
+            await self.press(key)
+            await until(lambda: page.scroll_offset.y == self.screen._pages.top)
+            await self.pilot.pause()
+            seen += "".join(self.in_sight().split())
+        assert self.answers == []
+        return seen
+
+    def text_of_keys(self) -> str:
+        """Return the hints, as they are now."""
+        self.screen._typing_guard.update_hints()
+        return self._drawn("#keys")
 
     def editor_text(self) -> str:
         """Return the rule editor as text."""
@@ -218,6 +242,17 @@ async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
         dialog.screen._typing_guard.update_hints()
         assert dialog.answers == []
         assert "choose an option first" in dialog.text()
+
+
+async def test_a_letter_is_shown_only_if_it_answers() -> None:
+    names = ("Allow", "For this session", "For this server")
+    options = [PermissionOption(name, name, "allow_always") for name in names]
+    async with shown(permission("Go", "execute", options=[YES, *options, NO])) as dialog:
+        rows = dialog._drawn("#options")
+        assert "1 a  Yes" in rows
+        assert "2    Allow" in rows
+        assert "4    For this server" in rows
+        assert "5 r  No" in rows
 
 
 async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
@@ -638,18 +673,105 @@ async def test_the_position_is_shown_if_several_requests_wait() -> None:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (60, 12)])
-async def test_part_of_the_conversation_stays_visible_and_all_options_can_be_reached(
-    size: tuple[int, int],
-) -> None:
+async def test_all_options_can_be_reached(size: tuple[int, int]) -> None:
     async with shown(questions.many_options(), size=size) as dialog:
-        box = dialog.screen.query_one("#dialog").region
-        assert box.y >= 2
-        assert box.bottom == size[1]
+        assert dialog.screen.query_one("#dialog").region.bottom == size[1]
         assert dialog.screen.query_one("#keys").region.bottom == size[1] - 1
+        dialog.now += PAUSE_SECONDS
+        assert ("↑↓ more options" in dialog.text_of_keys()) is (size != (120, 40))
         await dialog.press("up")
-        options = dialog.screen.query_one(SelectList)
-        assert options.selected == 11
+        assert dialog.screen.query_one(SelectList).selected == 11
         assert "Option 12" in dialog.text()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_part_of_the_conversation_stays_visible(size: tuple[int, int]) -> None:
+    async with shown(questions.edit(), size=size) as dialog:
+        assert dialog.screen.query_one("#dialog").region.y >= 2
+
+
+# --------------------------------------------------------------------------- facts
+
+every_size = pytest.mark.parametrize("size", [(60, 20), (80, 24), (120, 40)])
+
+
+@every_size
+@pytest.mark.parametrize("key", ["a", "enter", "1", "A", "pagedown"])
+async def test_a_request_is_answered_only_after_all_its_facts_were_on_the_screen(
+    size: tuple[int, int], key: str
+) -> None:
+    async with shown(questions.large(), size=size) as dialog:
+        seen = await dialog.read_on(key)
+        assert all("".join(fact.split()) in seen for fact in questions.LARGE_FACTS)
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
+@every_size
+async def test_one_key_answers_if_all_facts_fit(size: tuple[int, int]) -> None:
+    asked = with_rules(questions.edit_in_folder())
+    async with shown(asked, size=size) as dialog:
+        assert "src/basket/prices.py+2−2" in dialog.screen_text()
+        assert "below" not in dialog.screen_text()
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
+async def test_the_number_of_pages_of_facts_that_are_left_is_shown() -> None:
+    async with shown(questions.large(), size=(60, 20)) as dialog:
+        assert "2morepartsbelow" in dialog.screen_text()
+        await dialog.press("a")
+        assert "1morepartbelow" in dialog.screen_text()
+        await dialog.press("pageup")
+        assert "2morepartsbelow" in dialog.screen_text()
+
+
+async def test_a_key_held_down_does_not_answer_after_the_last_page() -> None:
+    async with shown(questions.large(), size=(60, 20)) as dialog:
+        await dialog.press(*["enter"] * 9)
+        assert dialog.answers == []
+        assert "1morepartbelow" in dialog.screen_text()
+
+
+async def test_a_request_can_be_rejected_before_all_its_facts_were_shown() -> None:
+    for keys, answer in ((["r"], PermissionAnswer(NO)), (["escape"], None)):
+        async with shown(questions.large(), size=(60, 20)) as dialog:
+            await dialog.press(*keys)
+            assert dialog.answers == [answer]
+
+
+async def test_facts_count_as_shown_only_if_they_were_on_the_screen() -> None:
+    """The line for the reason needs fewer rows than the options."""
+    async with shown(questions.large(), size=(60, 24)) as dialog:
+        await dialog.press("t")
+        await dialog.press("escape")
+        await dialog.press("a")
+        assert dialog.answers == []
+
+
+async def test_a_smaller_window_starts_the_facts_again_unless_all_were_shown() -> None:
+    async with shown(questions.large(), size=(80, 24)) as dialog:
+        await dialog.pilot.resize_terminal(60, 20)
+        await dialog.press("a")
+        assert dialog.answers == []
+    async with shown(questions.large(), size=(160, 60)) as dialog:
+        await dialog.pilot.resize_terminal(60, 20)
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
+
+
+async def test_an_unclear_request_is_answered_only_after_its_raw_input_was_shown() -> None:
+    sent = {f"key{number}": "value" for number in range(60)}
+    async with shown(permission("Do it", "other", raw_input=sent), size=(80, 24)) as dialog:
+        seen = await dialog.read_on("a")
+        assert all(f'"key{number}"' in seen for number in range(60))
+
+
+async def test_a_long_name_of_who_asks_is_shown_in_full() -> None:
+    asked = permission("Go", "execute")
+    asked.subagent = "a subagent with a name"
+    async with shown(asked, size=(60, 20)) as dialog:
+        assert "ClaudeCode(subagent:asubagentwithaname)askstorunacommand" in dialog.screen_text()
 
 
 async def test_a_key_toggles_full_size() -> None:
