@@ -32,6 +32,9 @@ class AppInterface(Protocol):
     def use_theme(self, name: str, *, preview: bool = False) -> None:
         """Switch to another theme. Problems with the theme are shown, except in a preview."""
 
+    def redraw(self) -> None:
+        """Draw the whole screen again, for example after another program wrote on the terminal."""
+
     keymap: dict[str, str]
     """The user's own keys, by key id."""
 

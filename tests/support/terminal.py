@@ -49,6 +49,7 @@ class Terminal:
         self.mark = uuid.uuid4().hex
         self.raw = b""
         self._read_until = 0
+        self._last_screen = ""
         self._master, slave = pty.openpty()
         termios.tcsetwinsize(slave, (30, 100))
         self._emulator = TerminalEmulator(100, 30, styles=False)
@@ -85,9 +86,16 @@ class Terminal:
         os.write(self._master, keys if isinstance(keys, bytes) else keys.encode())
 
     def wait_for(self, *texts: str) -> None:
-        """Read until all of these texts were written since the last call."""
-        self.until(lambda: all(text in self.new_text() for text in texts), " and ".join(map(repr, texts)))
+        """Read until all of these texts have appeared since the last call.
+
+        The program writes only cells that differ, so a text may have appeared without being written whole.
+        """
+        self.until(lambda: all(map(self._is_new, texts)), " and ".join(map(repr, texts)))
         self._read_until = len(self.raw)
+        self._last_screen = self.screen
+
+    def _is_new(self, text: str) -> bool:
+        return text in self.new_text() or self.screen.count(text) > self._last_screen.count(text)
 
     def sees(self, *texts: str) -> None:
         """Read until all of these texts are on the screen at the same time, each within one line."""

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
 from textual.drivers.linux_driver import LinuxDriver
 
-from acp_tui.ui.terminal import output_sanitizer
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.input.extra_keys import register_extra_keys
 from acp_tui.ui.terminal.input.paste_parser import PasteParser
@@ -35,9 +34,8 @@ if TYPE_CHECKING:
 
     from textual.app import App
 
+    from acp_tui.ui.terminal.frame_diff import FrameDiff
     from acp_tui.ui.terminal.modes import TerminalModes
-
-output_sanitizer.install()  # here, because nothing is drawn without a driver
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1
@@ -52,6 +50,7 @@ class DrivenApp(Protocol):
     """The interface of the app for the driver."""
 
     terminal_modes: TerminalModes
+    frame_diff: FrameDiff
 
     def shut_down(self, signal_number: int) -> None:
         """Exit because of the signal with this number."""
@@ -133,6 +132,7 @@ class TerminalDriver(LinuxDriver):
 
     def start_application_mode(self) -> None:
         """Take control of the terminal, and turn on the terminal modes of the app."""
+        self._driven_app.frame_diff.forget()
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.write(self._driven_app.terminal_modes.all_on)
         self.flush()

@@ -13,6 +13,7 @@ from textual.app import App
 from textual.css.query import NoMatches
 
 from acp_tui.ui.terminal import error_containment
+from acp_tui.ui.terminal.frame_diff import FrameDiff, diffed
 from acp_tui.ui.terminal.modes import TerminalModes
 from acp_tui.ui.terminal.passthrough import write_to_terminal
 
@@ -34,6 +35,7 @@ class ResilientApp(App[int]):
         error_containment.install()
         super().__init__(ansi_color=ansi_color)
         self.terminal_modes = TerminalModes(partial(write_to_terminal, self))
+        self.frame_diff = FrameDiff()
         self.failure: Exception | None = None
         """The error that ended the app; None if none did."""
         self.has_drawn = False
@@ -50,6 +52,21 @@ class ResilientApp(App[int]):
     def is_essential(self, screen: Screen[Any]) -> bool:
         """Return True if the app cannot continue without this screen."""
         return screen is self.screen_stack[0]
+
+    # ------------------------------------------------------------------------- drawing
+
+    # Textual 8.2.8: writes each update of the screen here. There is no public hook.
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        super()._display(screen, diffed(renderable, self.frame_diff, *self.size))
+
+    def on_resize(self) -> None:
+        """Draw everything again: terminals move or cut text when their size changes."""
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the whole screen again, whatever the terminal shows now."""
+        self.frame_diff.forget()
+        self.refresh()
 
     # ------------------------------------------------------------------------- unexpected errors
 

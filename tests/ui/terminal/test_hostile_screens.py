@@ -88,6 +88,7 @@ from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
 from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.tabs.tab_state import TabState
 from acp_tui.ui.tabs.tabs import Tabs
+from acp_tui.ui.terminal.frame_diff import FrameDiff
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.status.status_facts import StatusFacts
 from tests.support.conversation_ui import agent, app_of
@@ -355,7 +356,6 @@ async def test_base_screens_draw_no_escape_sequences_from_their_texts(
 
 async def shown(app: AcpTui, pilot: Pilot[int], kind: type[Screen[Any]]) -> None:
     """Wait until the screen shows the hostile text, and check every frame until then."""
-    app.get_driver_class()  # what a terminal is drawn by
 
     def is_shown() -> bool:
         frame = drawn(app)
@@ -368,8 +368,7 @@ async def shown(app: AcpTui, pilot: Pilot[int], kind: type[Screen[Any]]) -> None
 def drawn(app: AcpTui) -> bytes:
     """Return what the terminal receives for the whole screen."""
     update: Any = app.screen._compositor.render_update(full=True)
-    frame: str = update.render_segments(app.console)
-    return frame.encode()  # strict: lone surrogates are refused
+    return FrameDiff().encode(update, *app.size, app.console).encode()  # strict: lone surrogates are refused
 
 
 def assert_frame(raw: bytes) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 OURS = re.compile(
     rb"\x1b\[[0-9;]*[mH]"  # colours, places
+    rb"|\x1b\[(?:\d+;\d+)?r|\x1b\[\d+L"  # scrolling
     rb"|\x1b\[\?(?:1049|1000|1003|1015|1006|1004|2004|2026|2031|2048|25|7)[hl]"  # modes
     rb"|\x1b\[\?(?:2026|2048)\$p|\x1b\[[<>=]\d*u|\x1b\[\?u"  # what the terminal can do
     rb"|\x1b\]11;\?\x07"  # which background the terminal has
