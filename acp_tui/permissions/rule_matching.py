@@ -17,6 +17,8 @@ Matching is not symmetric:
     its own path, or by an exact rule for a command that names the file.
   - A delete, a move or a command also edits a file if the request comes with a diff. No allow rule matches
     such a request, except a rule for an MCP tool: every other rule is for one kind of request only.
+  - A request whose raw input names further files, outside the workspace or sensitive, is allowed only by a
+    rule for its MCP server or tool.
   - No rule allows a dangerous command, one that is too long to be analysed, or one that runs outside the
     workspace.
 
@@ -128,12 +130,14 @@ def _allows(rule: Rule, subject: Subject, base: str) -> bool:
         return (
             subject.certain
             and bool(subject.targets)
+            and not subject.input_concerns
             and all(_allows_file(rule.path, t, base) for t in subject.targets)
         )
     return (
         (subject.certain or not _needs_files(subject))
         and _all_ordinary(subject)
         and not subject.sensitive_names
+        and not subject.input_concerns
     )
 
 

@@ -111,6 +111,9 @@ class Subject:
     targets: tuple[Target, ...] = ()
     contents: tuple[tuple[str, str], ...] = ()  # what files will contain, by real path, where that is known
     also_edits: bool = False  # a delete, move or command with a diff: rules that reject edits match, too
+    input_concerns: tuple[
+        str, ...
+    ] = ()  # paths in the raw input, outside or sensitive, as clauses about "it"
 
     # A command:
     command: str | None = None  # the line for a shell, unwrapped; None with `argv`
@@ -174,7 +177,7 @@ class Subject:
         found += [f"{path} {why}" for path, why in self.sensitive]
         found += ["it is too long to be checked"] if self.too_long else []
         found += [self.always_ask] if self.always_ask else []
-        return [*found, *self.sensitive_names]
+        return [*found, *self.sensitive_names, *self.input_concerns]
 
 
 def _within(path: str, root: str) -> bool:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.permissions.commands.command_reader import read_command
 from acp_tui.permissions.commands.composite_reader import read_parts
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
+from acp_tui.permissions.named_paths import input_concerns
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
@@ -23,6 +24,7 @@ from acp_tui.permissions.tool_call_sources import (
     mcp_call_key,
     mcp_call_of,
     mcp_tool_of,
+    patches_of,
     paths_of,
     texts_of,
     url_of,
@@ -35,12 +37,15 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
+    from acp_tui.protocol.readers.raw_patches import RawPatches
 
 
 # Calls of these kinds are judged by their command or files, even if they use a tool of an MCP server. Calls
 # that use such a tool and state another kind, such as "search" or "think", are judged by the tool.
 _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
+_PATCHABLE = frozenset({"read", "search", "think", "edit"})
+"""Kinds that become an edit, a delete or a move if the raw input contains a patch."""
 MAX_SHOWN_VALUE = 60
 MAX_SHOWN_COMMAND = 10_000
 """The maximum length, in characters, of a command in the description of a subject."""
@@ -50,7 +55,8 @@ def subject_of_call(call: ToolCall, context: PathContext) -> Subject:
     """Return the subject of a permission request; `call` is the request's tool call with all updates applied.
 
     The kind that the agent states is not trusted: a request with a command counts as `execute`. Without a
-    command, a request with a diff counts as `edit`, unless the stated kind is `delete`, `move` or `execute`.
+    command, a request with a diff or a patch counts as `edit`, or as what else the patch does, unless the
+    stated kind is `delete`, `move` or `execute`.
     """
     tool = mcp_tool_of(call)
     return _subject_of_call(call, context, tool).evolve(mcp_call=mcp_call_of(call, tool))
@@ -68,12 +74,9 @@ def subject_of_mcp_call(server: str, tool: str, arguments: Any, context: PathCon
 
 def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> Subject:
     found = commands_of(call)
-    has_diff = any(isinstance(part, Diff) for part in call.content)
-    kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
-    if found.commands or found.doubt:
-        kind = "execute"
-    elif kind not in _CHANGING and has_diff:
-        kind = "edit"
+    patches = patches_of(call)
+    has_diff = bool(patches.files) or any(isinstance(part, Diff) for part in call.content)
+    kind = _kind(call, found, patches, uses_tool=tool != FoundTool() or call.mcp_tool is not None)
     if kind not in _SERIOUS and (subject_of_tool := _mcp_tool(call, tool)):
         subject = subject_of_tool
     elif kind == "execute":
@@ -82,18 +85,44 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
         subject = _files(call, kind, context)
     else:
         subject = _anything_else(call, kind)
+    if patches.files and kind not in PATH_KINDS:
+        bases = (None, found.cwd) if found.cwd else (None,)
+        patched = [context.target(path, base) for base in bases for path in patches.paths]
+        subject = subject.evolve(targets=_distinct([*subject.targets, *patched]))
     known = subject.command is not None or subject.argv is not None
     if not known and not subject.dangerous and kind not in FILE_KINDS:  # files often quote dangerous commands
         suspicion = next((why for text in texts_of(call) if (why := find_danger_in_prose(text))), None)
         subject = subject.evolve(dangerous=suspicion)
     # The tool in the call's title is uncertain, so it only matters for rules that reject.
     guess = call.mcp_tool if tool.server is None else None
-    return subject.evolve(
+    subject = subject.evolve(
         server=guess.server if guess else tool.server,
         tool=guess.name if guess else tool.name,
         doubt=subject.doubt or tool.doubt or (_ONLY_TITLE if guess else None),
         also_edits=has_diff and subject.kind != "edit",
     )
+    if patches.too_many:
+        subject = subject.evolve(doubt=subject.doubt or "its patches name too many files")
+    return subject.evolve(input_concerns=tuple(input_concerns(call, subject, context)))
+
+
+def _kind(call: ToolCall, found: FoundCommands, patches: RawPatches, *, uses_tool: bool) -> str:
+    """Return the kind of a request: the stated one, or a stricter one.
+
+    A patch makes a request of the kind "other" an edit only if the request has no other text and uses no tool
+    of an MCP server: policies that allow edits ask about other requests.
+    """
+    kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
+    if found.commands or found.doubt:
+        return "execute"
+    if kind not in _CHANGING and any(isinstance(part, Diff) and not part.from_input for part in call.content):
+        kind = "edit"
+    if not patches.files or not (
+        kind in _PATCHABLE or (kind == "other" and patches.is_all and not uses_tool)
+    ):
+        return kind
+    operations = {file.operation for file in patches.files}
+    return next((stricter for stricter in ("delete", "move") if stricter in operations), "edit")
 
 
 def subject_of_read(

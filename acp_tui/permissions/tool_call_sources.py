@@ -19,6 +19,7 @@ from acp_tui.protocol.readers.raw_input_keys import (
     PATH_KEYS,
     PATH_LIST_KEYS,
 )
+from acp_tui.protocol.readers.raw_patches import RawPatches, read_patches
 from acp_tui.session.mcp_tool import fold_mcp_name, tool_names
 from acp_tui.session.state import Content, Diff
 
@@ -131,11 +132,19 @@ def _is_editor_command(source: Mapping[str, Any]) -> bool:
 
 
 def paths_of(call: ToolCall) -> list[list[str]]:
-    """Return one list of paths for each source that contains paths: diffs, locations, arguments."""
-    diffs = [part.path for part in call.content if isinstance(part, Diff)]
+    """Return one list of paths for each source that contains paths: diffs, locations, arguments, patches."""
+    diffs = [part.path for part in call.content if isinstance(part, Diff) and not part.from_input]
     locations = [location.path for location in call.locations]
     inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
-    return [source for source in (diffs, locations, *inputs) if source]
+    known = {path for source in (diffs, locations, *inputs) for path in source}
+    # Copilot's patches have the header `--- a/ws/x` for the file /ws/x.
+    patched = [f"/{path}" if f"/{path}" in known else path for path in patches_of(call).paths]
+    return [source for source in (diffs, locations, *inputs, patched) if source]
+
+
+def patches_of(call: ToolCall) -> RawPatches:
+    """Return the files that patches in the raw input change."""
+    return read_patches(call.raw_input)
 
 
 def mcp_tool_of(call: ToolCall) -> FoundTool:

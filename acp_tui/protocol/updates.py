@@ -14,6 +14,7 @@ from acp_tui.protocol.readers.content import (
     read_locations,
     read_tool_content,
 )
+from acp_tui.protocol.readers.raw_patches import patch_diffs
 from acp_tui.protocol.readers.session_options import read_commands, read_config_options
 from acp_tui.protocol.readers.token_usage import read_quota, read_tokens
 from acp_tui.protocol.subagent_updates import (
@@ -145,6 +146,7 @@ def read_tool_call(
         exit_code=result.exit_code,
         raw_failed=result.failed,
         hunks=raw_values.read_hunks(raw_input, raw_output, meta),
+        input_diffs=patch_diffs(raw_input) if raw_input is not None else [],
         meta={name: value for name, value in meta.items() if name not in _TERMINAL_OUTPUT}
         if isinstance(meta, dict)
         else None,

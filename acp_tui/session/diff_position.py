@@ -11,8 +11,13 @@ if TYPE_CHECKING:
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
-    """Return the number of the diff's first line in the file; 0 if unknown. The result for a patch is 1."""
-    if diff.patch is not None or diff.old is None or diff.new is None:
+    """Return the number of the diff's first line in the file; 0 if unknown.
+
+    The result for a patch is 1, or 0 if its hunks have no line numbers.
+    """
+    if diff.patch is not None:
+        return 0 if diff.from_input and "@@ -" not in diff.patch else 1
+    if diff.old is None or diff.new is None:
         return 1
     if diff.line is not None:
         return diff.line

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         ConfigOption,
         Content,
         Cost,
+        Diff,
         Hunk,
         Level,
         Location,
@@ -239,12 +240,13 @@ class ToolCallChanged(Event):
     raw_input: Any = None
     has_raw_output: bool = False
     raw_output: Any = None
-    command: str | None = None  # from here to `hunks`: read from the raw input, the raw output and `_meta`
+    command: str | None = None  # from here to `input_diffs`: read from raw values and `_meta`
     input_paths: list[str] = field(default_factory=list)
     output: Content | None = None
     exit_code: int | None = None
     raw_failed: bool = False
     hunks: list[Hunk] = field(default_factory=list)
+    input_diffs: list[Diff] = field(default_factory=list)
     meta: dict[str, Any] | None = None
     asked: bool = False  # from a permission request, whose content is added to the known content
 

@@ -150,6 +150,7 @@ class Diff:
     patch: str | None = None  # a unified diff, if the agent sent that instead of the two texts
     line_ends: tuple[str, str] | None = None  # for `old` and `new`, if the line ends differ: LF, CRLF, mixed
     line: int | None = None  # the first line of `old` in the file, 1-based, if known
+    from_input: bool = False  # from a patch in the raw input; shown if the agent sends no diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +194,7 @@ class ToolCall(Entry):
     exit_code: int | None = None  # from the raw output
     raw_failed: bool = False  # the raw output reports a failure
     hunks: list[Hunk] = field(default_factory=list)  # from patches in the raw values
+    input_diffs: list[Diff] = field(default_factory=list)  # from patches in the raw input
     question_title: str | None = None  # the title in the last permission request, if not the same as `title`
     raw_content: Content | None = None  # the item of `content` that was read from the raw output
     has_result: bool = False  # its result came as content, outside a permission request

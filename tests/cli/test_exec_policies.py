@@ -189,6 +189,20 @@ def test_the_named_one_of_several_options_allows_once(
     assert named == (answer["optionId"] == "accept")
 
 
+def test_yolo_does_not_allow_a_patch_outside_or_of_a_git_hook(project: Path) -> None:
+    def apply(path: object) -> list[Any]:
+        text = f"*** Begin Patch\n*** Update File: {path}\n@@\n-a\n+b\n*** End Patch"
+        return permission("other", toolCallId=str(path), rawInput={"input": text})
+
+    paths = (project / "notes.txt", project.parent / "other.txt", project / ".git/hooks/pre-commit")
+    unknown = permission("other", toolCallId="x", rawInput={"target": str(project.parent / "other.txt")})
+    result = execute_json(steps(*map(apply, paths), unknown), "--policy", "yolo", cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [True, False, False, False]
+    assert "other.txt is outside the workspace" in result["permissions"][1]["why"]
+    assert ".git/hooks/pre-commit configures git" in result["permissions"][2]["why"]
+    assert "its raw input names" in result["permissions"][3]["why"]
+
+
 def test_environment_variables_prevent_a_rule_from_matching(project: Path) -> None:
     def create(**env: str) -> list[Any]:
         pairs = [{"name": name, "value": value} for name, value in env.items()]

@@ -243,3 +243,57 @@ def test_output_without_a_terminal_id_belongs_to_the_call(talk: Talk) -> None:
 def test_terminal_output_is_not_kept_in_meta(talk: Talk) -> None:
     talk.tool("t", _meta={"terminal_output": {"terminal_id": "x", "data": "long"}, "kept": True})
     assert talk.only(ToolCall).meta == {"kept": True}
+
+
+# --------------------------------------------------------------------------- patches in the raw input
+
+PATCH = "*** Begin Patch\n*** Update File: /w/a\n@@\n one\n-two\n+three\n*** End Patch"
+
+
+def test_a_patch_in_the_raw_input_is_shown_as_a_diff(talk: Talk) -> None:
+    talk.tool("t", kind="other", rawInput={"input": PATCH[:60]})
+    talk.tool_update("t", rawInput={"input": PATCH})
+    talk.tool_update(
+        "t", status="completed", rawOutput={"result": "Applied"}, content=text_content("Applied")
+    )
+    (text, shown) = talk.only(ToolCall).content
+    assert text == Content("text", text="Applied")
+    assert shown == Diff("/w/a", "one\ntwo\n", "one\nthree\n", from_input=True)
+
+
+def test_the_agents_own_diff_is_shown_instead_of_its_patch(talk: Talk) -> None:
+    talk.tool("t", kind="edit", rawInput={"input": PATCH})
+    talk.tool_update("t", content=[diff("x", "y")])
+    assert talk.only(ToolCall).content == [Diff("/w/a", "x", "y")]
+    talk.tool_update("t", content=[])
+    assert [item.from_input for item in talk.only(ToolCall).content if isinstance(item, Diff)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("patch", "shown"),
+    [
+        ("*** Add File: a\n+x\n+\n+y\n", Diff("a", None, "x\n\ny\n")),
+        ("*** Delete File: a\n", Diff("a", None, None, patch="deleted file")),
+        ("--- a/a\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n--- y\n", Diff("a", "x\n-- y\n", None, line=1)),
+        ("--- /dev/null\n+++ b/a\n@@ -0,0 +1 @@\n+x\n", Diff("a", None, "x\n")),
+        (
+            "*** Update File: a\n*** Move to: b\n@@ def f\n-x\n+y\n",
+            Diff("a", None, None, patch="rename to b\n@@ def f\n-x\n+y\n"),
+        ),
+        (
+            "--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y",
+            Diff("a", None, None, patch="--- a/a\n+++ b/a\n@@ -1 +1 @@\n-x\n+y"),
+        ),
+    ],
+)
+def test_each_kind_of_patch_becomes_a_diff(talk: Talk, patch: str, shown: Diff) -> None:
+    talk.tool("t", kind="other", rawInput={"patch": patch})
+    shown.from_input = True
+    assert talk.only(ToolCall).content == [shown]
+
+
+def test_a_patch_cannot_contain_terminal_controls(talk: Talk) -> None:
+    talk.tool("t", kind="other", rawInput={"patch": "*** Add File: a\x1b[2J\n+\x1b]0;x\x07\n"})
+    (shown,) = talk.only(ToolCall).content
+    assert isinstance(shown, Diff)
+    assert "\x1b" not in f"{shown.path}{shown.new}"

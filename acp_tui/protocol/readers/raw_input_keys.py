@@ -27,5 +27,14 @@ PATH_KEYS = (
     *("old_path", "new_path", "oldPath", "newPath"),
 )
 PATH_LIST_KEYS = ("paths", "files", "file_paths", "edits", "changes")
+TEXT_KEYS = frozenset({
+    *("content", "contents", "text", "body", "code", "code_edit", "file_text", "insert_text", "insert_line"),
+    *("new_content", "newContent", "new_text", "newText", "new_string", "newString", "new_str", "newStr"),
+    *("old_content", "oldContent", "old_text", "oldText", "old_string", "oldString", "old_str", "oldStr"),
+    *("replacement", "replace", "new_source", "newSource"),
+})  # fmt: skip
+"""Keys of the text that an edit writes or replaces, beside the key of the file."""
+PATTERN_KEYS = frozenset({"pattern", "query", "regex", "search", "search_term", "searchTerm", "find"})
+"""Keys of what a search looks for."""
 ARGUMENT_KEYS = ("input", "args", "arguments", "params", "parameters", "tool_input", "toolInput", "action")
 """Keys of nested objects in which some agents put a tool's arguments."""

@@ -68,25 +68,40 @@ def _apply(call: ToolCall, event: ToolCallChanged) -> None:
     if event.has_raw_input:
         call.raw_input = event.raw_input
         call.command, call.input_paths = event.command, event.input_paths
+        call.input_diffs = event.input_diffs
     if event.has_raw_output:
         call.raw_output = event.raw_output
         call.exit_code, call.raw_failed = event.exit_code, event.raw_failed
     if event.meta:
         call.meta = {**call.meta, **event.meta}
+    before = call.content
     if event.content is not None:
-        before = call.content
+        known = [item for item in before if not _is_from_input(item)]
         if event.asked:
-            call.content = _add_request_content(before, event.content)
+            call.content = _add_request_content(known, event.content)
         else:
-            call.content = _replace_content(before, event.content, event.status)
-        _copy_diff_lines(before, call.content)
+            call.content = _replace_content(known, event.content, event.status)
         call.has_result = call.has_result or _is_result(event)
+    if event.content is not None or event.has_raw_input:
+        _show_input_diffs(call)
+        _copy_diff_lines(before, call.content)
     if event.hunks:
         call.hunks = [*call.hunks, *(hunk for hunk in event.hunks if hunk not in call.hunks)]
     if call.hunks:
         _set_diff_lines(call)
     if event.content is not None or event.kind is not None:
         _strip_colours(call)
+
+
+def _is_from_input(item: ToolContent) -> bool:
+    return isinstance(item, Diff) and item.from_input
+
+
+def _show_input_diffs(call: ToolCall) -> None:
+    """Show the patches in the raw input as diffs, unless the agent also sends diffs as content."""
+    own = [item for item in call.content if not _is_from_input(item)]
+    sent = any(isinstance(item, Diff) for item in own)
+    call.content = own if sent else [*own, *call.input_diffs]
 
 
 def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
