@@ -26,7 +26,7 @@ from acp_tui.mcp.handlers import (
 )
 from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.transports.http_transport import HttpEvidence, open_http
-from acp_tui.mcp.transports.sampling import decline_sampling
+from acp_tui.mcp.transports.message_filter import filter_messages
 from acp_tui.mcp.transports.stdio_process import StdioProcess
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 WAITING_SECONDS = 3.0
 """How long connecting takes before `ServerHandlers.on_waiting` is called."""
+MAX_REPAIRS = 50
+"""The maximum number of sentences in `McpConnection.repairs`."""
 END_SECONDS = 2.0
 """How long to wait for the transport's error after a connection has closed."""
 
@@ -85,6 +87,8 @@ class McpConnection:
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
         self._received_all = asyncio.Event()  # set when the server has closed its side
+        self.repairs: list[str] = []
+        """Sentences about the first invalid parts that were left out of answers. They are safe to display."""
         self._task = asyncio.create_task(self._run(), name=f"mcp {server.name}")
 
     # ----------------------------------------------------------------- the server
@@ -114,7 +118,7 @@ class McpConnection:
     def server_version(self) -> str:
         """The server's name and version as one string; empty if the server does not send them."""
         info = self.server_info
-        return f"{info.name} {info.version}" if info is not None else ""
+        return f"{info.name} {info.version}".strip() if info is not None else ""
 
     @property
     def instructions(self) -> str | None:
@@ -169,6 +173,7 @@ class McpConnection:
             client = await stack.enter_async_context(self._make_client())
             if self._handlers.follows_lists and client.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 await self._follow_lists(client, stack)
+            client.session.validate_tool_result = _accept_result  # type: ignore[method-assign]
             self._client = client
             self._ready.set()
             await self._wait_for_stop()
@@ -182,7 +187,7 @@ class McpConnection:
             transport = open_http(self.server, self._auth, self._http)
         handlers = self._handlers
         return Client(
-            decline_sampling(transport, self._received_all.set),
+            filter_messages(transport, self._received_all.set, self._note_repair),
             mode=self._mode,
             client_info=types.Implementation(name="acp-tui", version=__version__),
             list_roots_callback=self._list_roots if self._roots else None,
@@ -192,6 +197,13 @@ class McpConnection:
             message_handler=self._handle_message if handlers.follows_lists else None,
             cache=None,  # always show the server's current lists
         )
+
+    def _note_repair(self, sentence: str) -> None:
+        if sentence in self.repairs or len(self.repairs) >= MAX_REPAIRS:
+            return
+        self.repairs.append(sentence)
+        if self._handlers.on_repair is not None:
+            self._handlers.on_repair(sentence)
 
     async def _wait_for_stop(self) -> None:
         if self._http is None:
@@ -315,6 +327,14 @@ class McpConnection:
                 tools_list_changed=tools, prompts_list_changed=prompts, resources_list_changed=resources
             )
             await stack.enter_async_context(changes)
+
+
+async def _accept_result(name: str, result: types.CallToolResult) -> None:
+    """Accept any structured content of a result, as agents and the bridge do.
+
+    The SDK would compare it with the output schema of the tool, and list all tools if it does not know the
+    schema. If that failed, a call that has been made would be reported as failed.
+    """
 
 
 @asynccontextmanager

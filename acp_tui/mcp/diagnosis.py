@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
-from acp_tui.mcp.transports.sampling import SAMPLING_DECLINED
+from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
 from acp_tui.processes.piped_process import signal_name
 from acp_tui.session.text.safe_text import visible_line
 

@@ -48,6 +48,8 @@ class ServerHandlers:
     """Called with each line of stderr, made safe to display."""
     on_noise: Callable[[str], None] | None = None
     """Called with each line on stdout that is not an MCP message. The line has been made safe to display."""
+    on_repair: Callable[[str], None] | None = None
+    """Called with a sentence about each invalid part of an answer that is left out. Safe to display."""
     on_waiting: Callable[[str], None] | None = None
     """Called with a sentence for the user if connecting takes longer than three seconds."""
 

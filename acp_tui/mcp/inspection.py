@@ -40,6 +40,9 @@ LIST_TIMEOUT_SECONDS = 30.0
 _ANNOTATIONS = ("title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 """The annotations that the digest of a tool covers: those that the SDK does not drop."""
 
+_LIST_CAUSES = (FailureCause.ANSWER, FailureCause.INVALID_ANSWER, FailureCause.TIMEOUT)
+"""Causes for which one list cannot be read although the server can be used."""
+
 InspectionStatus = Literal["connected", "failed", "needs sign-in"]
 
 
@@ -138,7 +141,13 @@ class Inspection:
     templates: list[TemplateInfo] = field(default_factory=list)
     failure: FailureInfo | None = None
     noise: list[str] = field(default_factory=list)  # the first lines on stdout that are not MCP messages
-    notes: list[str] = field(default_factory=list)  # sentences about what the lists above leave out
+    notes: list[str] = field(default_factory=list)  # sentences about what is left out above
+    failed_lists: dict[str, str] = field(default_factory=dict)  # why a list is missing, such as "tools"
+
+    @property
+    def lists_tools(self) -> bool:
+        """Whether `tools` contains what the server offers. False if the server did not list its tools."""
+        return self.status == "connected" and "tools" not in self.failed_lists
 
     @property
     def tool_digests(self) -> dict[str, str]:
@@ -189,6 +198,7 @@ async def describe(connection: McpConnection, inspection: Inspection) -> None:
     try:
         await _describe(connection, inspection)
     finally:
+        inspection.notes += connection.repairs
         inspection.noise = list(connection.noise)
         if (more := connection.noise_count - len(inspection.noise)) > 0:
             lines = "1 more line on its stdout is not an MCP message."
@@ -211,34 +221,53 @@ async def _describe(connection: McpConnection, inspection: Inspection) -> None:
     inspection.instructions = _text(connection.instructions)
     offered = connection.capabilities
     inspection.capabilities = sorted(offered.model_dump(by_alias=True, exclude_none=True))
-    client = connection.client
+    client, lists = connection.client, _Lists(connection, inspection)
     if offered.tools is not None:
-        tools = await _all_pages(
-            connection, "tools", lambda cursor: client.list_tools(cursor=cursor), "tools", inspection
-        )
+        tools = await lists.read("tools", lambda cursor: client.list_tools(cursor=cursor))
         inspection.tools = [tool_info(tool) for tool in tools]
     if offered.prompts is not None:
-        prompts = await _all_pages(
-            connection, "prompts", lambda cursor: client.list_prompts(cursor=cursor), "prompts", inspection
-        )
+        prompts = await lists.read("prompts", lambda cursor: client.list_prompts(cursor=cursor))
         inspection.prompts = [_prompt_info(prompt) for prompt in prompts]
     if offered.resources is not None:
-        resources = await _all_pages(
-            connection,
-            "resources",
-            lambda cursor: client.list_resources(cursor=cursor),
-            "resources",
-            inspection,
-        )
+        resources = await lists.read("resources", lambda cursor: client.list_resources(cursor=cursor))
         inspection.resources = [_resource_info(resource) for resource in resources]
-        templates = await _all_pages(
-            connection,
-            "resource templates",
-            lambda cursor: client.list_resource_templates(cursor=cursor),
-            "resource_templates",
-            inspection,
+        templates = await lists.read(
+            "resource_templates", lambda cursor: client.list_resource_templates(cursor=cursor)
         )
         inspection.templates = [_template_info(template) for template in templates]
+    lists.require_any()
+
+
+class _Lists:
+    """Reads the lists of a server. A list that cannot be read is noted, and does not affect the others."""
+
+    def __init__(self, connection: McpConnection, inspection: Inspection) -> None:
+        self._connection = connection
+        self._inspection = inspection
+        self._failures: list[ServerFailure] = []
+        self._count = 0
+
+    async def read(self, attribute: str, fetch: Callable[[str | None], Awaitable[Any]]) -> list[Any]:
+        """Return the items of a list; none if it cannot be read.
+
+        Raises `ServerFailure` if the connection is broken.
+        """
+        self._count += 1
+        kind = attribute.replace("_", " ")
+        try:
+            return await _all_pages(self._connection, kind, fetch, attribute, self._inspection)
+        except ServerFailure as failure:
+            if failure.cause not in _LIST_CAUSES:
+                raise
+            self._failures.append(failure)
+            self._inspection.failed_lists[attribute] = failure.sentence
+            self._inspection.notes.append(failure.sentence)
+            return []
+
+    def require_any(self) -> None:
+        """Raise the first `ServerFailure` if none of the lists could be read."""
+        if self._failures and len(self._failures) == self._count:
+            raise self._failures[0]
 
 
 async def _all_pages(

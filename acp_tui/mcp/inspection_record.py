@@ -44,9 +44,9 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
             prompts = [asdict(prompt) for prompt in inspection.prompts]
             resources = [asdict(resource) for resource in inspection.resources]
             McpOffers(paths().state).save_lists(inspection.name, digest, prompts, resources)
-            if accept or known.agreed is None:
+            if inspection.lists_tools and (accept or known.agreed is None):
                 agree_to_tools(digest, inspection)
-    return known.tool_changes(inspection.tool_digests) if inspection.status == "connected" else ToolChanges()
+    return known.tool_changes(inspection.tool_digests) if inspection.lists_tools else ToolChanges()
 
 
 def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:

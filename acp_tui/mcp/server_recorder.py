@@ -49,6 +49,10 @@ class ServerRecorder:
             if self._passes():
                 self._add("changed", list=kind)
 
+        def repair(sentence: str) -> None:
+            if self._passes():
+                self._add("log", level="warning", logger="acp-tui", data=sentence)
+
         follow = base.on_list_changed
         return ServerHandlers(
             on_elicitation=base.on_elicitation,
@@ -56,6 +60,7 @@ class ServerRecorder:
             on_list_changed=_both(changed, follow) if follow is not None else None,
             on_stderr=_both(stderr, base.on_stderr),
             on_noise=_both(noise, base.on_noise),
+            on_repair=_both(repair, base.on_repair),
             on_waiting=base.on_waiting,
         )
 

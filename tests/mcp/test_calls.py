@@ -38,6 +38,13 @@ async def test_structured_results_and_results_that_are_errors() -> None:
     assert (failed.is_error, failed.content) == (True, [{"type": "text", "text": "no luck"}])
 
 
+@pytest.mark.parametrize("option", ["--sloppy", "--error=tools/list"])
+async def test_a_result_is_shown_whatever_the_server_says_about_the_tool(option: str) -> None:
+    async with connect(stdio_server(option)) as connection:
+        result = await call_tool(connection, "add", {"a": 1, "b": 2})
+    assert (result.structured, result.is_error) == ({"sum": 3}, False)
+
+
 @BOTH_GENERATIONS
 async def test_progress_is_reported(version: str) -> None:
     reports: list[Progress] = []

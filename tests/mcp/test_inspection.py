@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from acp_tui.config.paths import paths
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import FailureCause
@@ -63,13 +65,33 @@ async def test_the_digest_of_a_changed_tool_differs() -> None:
     assert [name for name in old if name in new and old[name] != new[name]]
 
 
-async def test_a_failed_list_keeps_what_is_known() -> None:
+async def test_a_list_that_fails_does_not_affect_the_others() -> None:
     found = await inspect(stdio_server("--error", "prompts/list"))
-    assert found.status == "failed"
+    assert (found.status, found.failure, found.prompts) == ("connected", None, [])
     assert found.tools
+    assert found.resources
+    [note] = found.notes
+    assert note.startswith("script could not list its prompts: it answered with an error: prompts/list does")
+    assert (found.failed_lists, found.lists_tools) == ({"prompts": note}, True)
+
+
+async def test_a_server_that_can_list_nothing_has_failed() -> None:
+    lists = ("tools/list", "prompts/list", "resources/list", "resources/templates/list")
+    found = await inspect(stdio_server("--error", *lists))
+    assert found.status == "failed"
     assert found.failure is not None
     assert found.failure.cause is FailureCause.ANSWER
-    assert "could not list its prompts" in found.failure.sentence
+    assert "could not list its tools" in found.failure.sentence
+
+
+@pytest.mark.parametrize("version", ["2025-06-18", "2026-07-28"])
+async def test_invalid_parts_of_answers_are_left_out_and_named(version: str) -> None:
+    found = await inspect(stdio_server("--sloppy", "--protocol", version))
+    whole = await inspect(stdio_server("--protocol", version))
+    assert [tool.name for tool in found.tools] == [tool.name for tool in whole.tools]
+    assert "Its tool unfinished is left out: it has no inputSchema." in found.notes
+    assert "Its capability experimental.listChanged is not an object and is ignored." in found.notes
+    assert "completions" in found.capabilities
 
 
 async def test_a_server_that_wants_a_sign_in(http_servers: HttpServers) -> None:

@@ -72,6 +72,7 @@ class SdkUpstream:
             on_notification=notify,
             on_stderr=lambda line: downstream.log("stderr", f"{line}\n"),
             on_noise=lambda line: downstream.log("noise", line),
+            on_repair=lambda sentence: downstream.log("stderr", f"acp-tui: {sentence}\n"),
         )
         stack = AsyncExitStack()
         try:

@@ -137,7 +137,9 @@ class McpState:
             case "log":
                 return log_items(self.log, palette)
             case "tools" if inspection is not None:
-                return [*tool_items(inspection, self.tool_changes(known), known.offers_tool, palette)]
+                notes = [text_item(reveal_line(note), palette.warning) for note in inspection.notes]
+                tools = tool_items(inspection, self.tool_changes(known), known.offers_tool, palette)
+                return [*notes, *tools]
             case "prompts" if inspection is not None:
                 return [*prompt_items(inspection, palette)]
             case "resources" if inspection is not None:
@@ -147,7 +149,9 @@ class McpState:
     def tool_changes(self, known: KnownServer) -> ToolChanges:
         """Return how the tools of a connected server differ from those that the user accepted."""
         inspection = self._live.get(known).inspection
-        return known.saved.tool_changes(inspection.tool_digests) if inspection is not None else ToolChanges()
+        if inspection is None or not inspection.lists_tools:
+            return ToolChanges()
+        return known.saved.tool_changes(inspection.tool_digests)
 
     def calls(self, known: KnownServer) -> list[ListedCall]:
         """Return the calls of a server's tools in this session, the newest first."""
@@ -166,7 +170,8 @@ class McpState:
         if status == "connecting":
             return reveal_line(live.note) or "Connecting …"
         if live.inspection is not None:
-            return f"The server offers no {self.tab_name}."
+            failed = live.inspection.failed_lists.get(self.tab_name)
+            return reveal_line(failed) if failed else f"The server offers no {self.tab_name}."
         if live.note:
             return reveal_line(live.note)
         return f"Press {self._test_key()} to connect to the server and list its {self.tab_name}."
