@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import httpx2
-    from mcp_types import Prompt, Resource, ResourceTemplate, Tool
+    from mcp_types import Prompt, Resource, ResourceTemplate
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.connection import McpConnection
@@ -224,7 +224,9 @@ async def _describe(connection: McpConnection, inspection: Inspection) -> None:
     client, lists = connection.client, _Lists(connection, inspection)
     if offered.tools is not None:
         tools = await lists.read("tools", lambda cursor: client.list_tools(cursor=cursor))
-        inspection.tools = [tool_info(tool) for tool in tools]
+        inspection.tools = [
+            tool_info(tool.model_dump(mode="json", by_alias=True, exclude_none=True)) for tool in tools
+        ]
     if offered.prompts is not None:
         prompts = await lists.read("prompts", lambda cursor: client.list_prompts(cursor=cursor))
         inspection.prompts = [_prompt_info(prompt) for prompt in prompts]
@@ -310,15 +312,16 @@ async def _all_pages(
     return items
 
 
-def tool_info(tool: Tool) -> ToolInfo:
-    """Convert a tool of the SDK to plain values."""
-    data = tool.model_dump(mode="json", by_alias=True, exclude_none=True)
-    annotations = data.get("annotations") or {}
+def tool_info(data: dict[str, Any]) -> ToolInfo:
+    """Convert one of the objects in the result of `tools/list`, which must have a name."""
+    annotations, schema = data.get("annotations"), data.get("inputSchema")
+    annotations = annotations if isinstance(annotations, dict) else {}
+    title = data.get("title") or annotations.get("title")
     return ToolInfo(
-        name=tool.name,
-        title=_text(tool.title or annotations.get("title")),
-        description=_text(tool.description),
-        input_schema=data.get("inputSchema") or {},
+        name=data["name"],
+        title=_text(title),
+        description=_text(data.get("description")),
+        input_schema=schema if isinstance(schema, dict) else {},
         output_schema=data.get("outputSchema"),
         annotations=annotations,
         digest=tool_digest(data),
@@ -331,7 +334,8 @@ def tool_digest(tool: dict[str, Any]) -> str:
     `tool` is one of the objects in the result of `tools/list`.
     """
     keys = ("title", "description", "inputSchema", "outputSchema")
-    annotations = tool.get("annotations") or {}
+    annotations = tool.get("annotations")
+    annotations = annotations if isinstance(annotations, dict) else {}
     hints = {key: annotations[key] for key in _ANNOTATIONS if annotations.get(key) is not None}
     parts = json.dumps([*(tool.get(key) for key in keys), hints], sort_keys=True)
     return hashlib.sha256(parts.encode()).hexdigest()
@@ -366,7 +370,8 @@ def _template_info(template: ResourceTemplate) -> TemplateInfo:
     return TemplateInfo(template.uri_template, template.name, *texts)
 
 
-def _text(text: str | None) -> str:
-    if text is None or len(text) <= MAX_TEXT:
-        return text or ""
+def _text(text: Any) -> str:
+    """Return a text, shortened to `MAX_TEXT`; an empty string for anything else."""
+    if not isinstance(text, str) or len(text) <= MAX_TEXT:
+        return text if isinstance(text, str) else ""
     return f"{text[: MAX_TEXT - 1]}…"

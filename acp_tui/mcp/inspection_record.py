@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
@@ -12,13 +12,24 @@ from acp_tui.store.mcp.mcp_facts import McpFacts, ServerTest, ToolChanges
 from acp_tui.store.mcp.mcp_offers import McpOffers
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
 
-def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False) -> ToolChanges:
-    """Save the result of a test, and return how the tools differ from those that the user has accepted.
+@dataclass(frozen=True, slots=True)
+class ToolComparison:
+    """How a server's tools differ from those that the user has accepted."""
 
-    The tools of the first successful test count as accepted, because the user has approved the definition.
+    changes: ToolChanges
+    newly_accepted: int | None = None
+    """How many tools were accepted because they are the first that were seen; None if they are not."""
+
+
+def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False) -> ToolComparison:
+    """Save the result of a test, and compare the tools with those that the user has accepted.
+
+    The first list of tools that is seen counts as accepted, because the user has approved the definition.
 
     Args:
         digest: The digest of the server's definition.
@@ -38,15 +49,43 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
         resources=len(inspection.resources),
     )
     known = facts.read(inspection.name, digest)
+    is_first = False
     with contextlib.suppress(OSError):  # the caller shows the result in any case
         facts.add_test(inspection.name, digest, test)
         if inspection.status == "connected":
             prompts = [asdict(prompt) for prompt in inspection.prompts]
             resources = [asdict(resource) for resource in inspection.resources]
             McpOffers(paths().state).save_lists(inspection.name, digest, prompts, resources)
-            if inspection.lists_tools and (accept or known.agreed is None):
+        if inspection.lists_tools:
+            is_first = agree_to_first_tools(
+                inspection.name, digest, inspection.tool_digests, inspection.tools
+            )
+            if accept and not is_first:
                 agree_to_tools(digest, inspection)
-    return known.tool_changes(inspection.tool_digests) if inspection.lists_tools else ToolChanges()
+    if not inspection.lists_tools:
+        return ToolComparison(ToolChanges())
+    changes = ToolChanges() if is_first else known.tool_changes(inspection.tool_digests)
+    return ToolComparison(changes, len(inspection.tools) if is_first else None)
+
+
+def agree_to_first_tools(name: str, digest: str, digests: dict[str, str], tools: Iterable[ToolInfo]) -> bool:
+    """Save that the user accepts a server's tools, unless tools of the server were accepted before.
+
+    Args:
+        name: The name of the server.
+        digest: The digest of the server's definition.
+        digests: The digest of each tool, by name.
+        tools: The tools, for showing later how they have changed.
+
+    Return whether the tools were saved. Raises `OSError`.
+    """
+    facts = McpFacts(paths().state)
+    if facts.read(name, digest).agreed is not None:
+        return False
+    if not facts.agree_to_first_tools(name, digest, digests):  # another process was faster
+        return False
+    McpOffers(paths().state).agree(name, digest, {tool.name: tool_parts(tool) for tool in tools})
+    return True
 
 
 def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:

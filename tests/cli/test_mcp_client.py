@@ -55,6 +55,7 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
 ) -> None:
     define(
         good=stdio_command("--noise", "hello", "--noise", "again"),
+        strict=stdio_command("--noise", '{"jsonrpc": "2.0", "id": null, "error": {"message": "what?"}}'),
         bad=stdio_command("--exit", "3", "--stderr", "no database"),
         gone={"command": "no-such-program"},
         off={"command": "sh", "enabled": False},
@@ -63,11 +64,14 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     out, err = capsys.readouterr()
     assert "server     script 1.2.3, protocol 2025-11-25" in out
     assert "tools      17: echo, add," in out
-    assert "noise      non-MCP lines on stdout: hello, and 1 more line" in out
+    assert "noise      on stdout, not an MCP message: hello, and 1 more line" in out
+    text = "an error without an id (what?); servers must not answer notifications"
+    assert text in " ".join(out.split())
+    assert "17 tools accepted. Later changes are reported." in out
     assert "bad exited with code 3" in out
     assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
     assert "off  disabled" in out
-    assert err == "acp-tui: 2 of 3 servers cannot be used.\n"
+    assert err == "acp-tui: 2 of 4 servers cannot be used.\n"
 
 
 def test_warnings_of_the_sdk_are_not_printed(define: Define, http_servers: HttpServers) -> None:
@@ -97,14 +101,39 @@ def test_changed_tools_are_listed_until_they_are_accepted(
     define(script=["sh", "-c", 'exec "$@" $(cat "$0")', str(now), *stdio_command()])
     now.write_text("")
     main(["mcp", "test", "script"])
-    assert "changed" not in capsys.readouterr().out
+    assert "17 tools accepted" in capsys.readouterr().out
     now.write_text("--changed")
     assert main(["mcp", "test", "script"]) == 0
-    assert "changed since you accepted them" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "echo: its description or schema has changed since you accepted it" in " ".join(out.split())
     main(["mcp", "test", "script", "--accept", "--json"])
     assert json.loads(capsys.readouterr().out)["servers"][0]["changes"]["changed"]
     main(["mcp", "test", "script"])
-    assert "changed" not in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "changed since" not in out
+    assert "accepted" not in out
+
+
+def test_invisible_characters_of_tools_are_shown(define: Define, capsys: pytest.CaptureFixture[str]) -> None:
+    define(script=stdio_command("--hidden"))
+    main(["mcp", "test", "script"])
+    assert "Return the text.‹e0053›‹200b›" in capsys.readouterr().out
+
+
+def test_excluded_tools_are_marked_and_called_only_on_purpose(
+    define: Define, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *args = stdio_command()
+    define(script={"command": command, "args": args, "exclude_tools": ["echo"]})
+    main(["mcp", "test", "script"])
+    out = capsys.readouterr().out
+    assert "excluded   not offered to agents: echo" in out
+    assert "(Not offered to agents.)" in " ".join(out.split())
+    call = ["mcp", "call", "script", "echo", '{"text": "hello"}']
+    assert main(call) == 2
+    assert "The tool echo is excluded by the definition of script" in capsys.readouterr().err
+    assert main([*call, "--excluded"]) == 0
+    assert capsys.readouterr().out == "hello\n"
 
 
 def test_one_server_is_described_tool_by_tool_with_its_claims(

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.cli.mcp_client.inspections import inspect_servers
 from acp_tui.config.mcp import from_json_file
 from acp_tui.config.paths import paths
 from acp_tui.permissions.rule_spec import parse_spec
 from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.store.mcp.mcp_facts import McpFacts
+from acp_tui.store.mcp.mcp_facts import McpFacts, ToolChanges
 from acp_tui.store.mcp.mcp_log import McpLog
 from tests.support.mcp_servers import stdio_command
 from tests.support.scripted_conversation import ScriptedUser
@@ -143,6 +144,54 @@ async def test_a_tool_that_has_changed_is_asked_about_in_spite_of_a_rule(
     await call(chat)
     assert len(user.asked) == 2
     assert [name for name, _ in server_log.calls()] == ["echo", "change", "echo", "echo"]
+
+
+async def test_the_first_call_accepts_the_whole_list_of_tools(converse: Converse, tmp_path: Path) -> None:
+    # The same definition with other tools, as after an update of the server.
+    options, server = tmp_path / "options", bridged(tmp_path)
+    options.write_text("")
+    server.args = ["-c", 'exec "$@" $(cat "$0")', str(options), server.command, *server.args]
+    server.command = "/bin/sh"
+    user = ScriptedUser("reject_once", "reject_once")
+    rules = [parse_spec("mcp:script/*", "allow")]
+    chat = converse(servers=[server], question_handler=user, run_rules=rules)
+    await chat.open()
+    await call(chat, {"a": 1}, "add")
+    [first] = await inspect_servers([server], source="test")
+    assert (first.tools.changes, first.tools.newly_accepted) == (ToolChanges(), None)
+    options.write_text("--changed")
+    later = converse(servers=[server], question_handler=user, run_rules=rules)
+    await later.open()
+    await call(later, {"steps": 1}, "progress")
+    assert user.asked == []
+    await call(later)  # its description has changed
+    await call(later, {"text": "hello"}, "added")
+    changed, added = (question.why for question in user.asked)
+    assert "its description or schema has changed since you accepted it" in changed
+    assert "the server did not have this tool when you accepted its tools" in added
+
+
+async def test_accepted_tools_that_cannot_be_saved_are_asked_about_once(
+    converse: Converse, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> bool:
+        raise OSError(28, "No space left on device")
+
+    user = ScriptedUser("allow_once")
+    chat = converse(
+        servers=[bridged(tmp_path)],
+        question_handler=user,
+        run_rules=[parse_spec("mcp:script", "allow")],
+    )
+    await chat.open()
+    monkeypatch.setattr(McpFacts, "_change_all", fail)
+    await call(chat, {}, "change")
+    for _ in range(3):
+        await call(chat)
+    assert len(user.asked) == 1
+    assert "its description or schema has changed since you accepted it" in user.asked[0].why
+    sentence = "The accepted tools of the MCP server script cannot be saved (No space left on device)."
+    assert any(notice.startswith(sentence) for notice in chat.notices())
 
 
 async def test_a_question_ends_before_the_agent_gives_up(converse: Converse, tmp_path: Path) -> None:

@@ -36,11 +36,15 @@ class FakeGuard:
     forms: bool = False
     calls: list[dict[str, Any]] = field(default_factory=list)
     digests: list[str | None] = field(default_factory=list)
+    reports: list[dict[str, str]] = field(default_factory=list)
     output: str = ""
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
         self.digests.append(digest)
         return "The user said no." if tool == self.refused else None
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        self.reports.append(digests)
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
         return {"action": "accept", "content": {"asked": message}}

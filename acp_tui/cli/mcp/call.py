@@ -34,6 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         metavar="JSON",
         help="the arguments as a JSON object; - reads stdin",
     )
+    parser.add_argument("--excluded", action="store_true", help="call a tool that is not offered to agents")
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
     parser.epilog = (
         "exit codes: 0 for a result, 1 for an error of the tool or the server, 2 for wrong arguments, "
@@ -48,6 +49,12 @@ def run(args: argparse.Namespace) -> int:
 
     arguments = _arguments(sys.stdin.read() if args.arguments == "-" else args.arguments)
     server = server_named(args.name, args.mcp_config)
+    if not args.excluded and not server.allows_tool(args.tool):
+        raise UserError(
+            f"The tool {args.tool} is excluded by the definition of {server.name}; "
+            "use --excluded to call it nevertheless.",
+            exit_code=USAGE,
+        )
     try:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
     except KeyboardInterrupt:

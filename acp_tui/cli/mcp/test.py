@@ -57,7 +57,8 @@ def run(args: argparse.Namespace) -> int:
 def _document(tested: Inspected) -> dict[str, Any]:
     signed_in = stored_sign_in(tested.server)
     return tested.found.as_json() | {
-        "changes": asdict(tested.changes),
+        "changes": asdict(tested.tools.changes),
+        "newly_accepted": tested.tools.newly_accepted,
         "signed_in": None if signed_in is None else signed_in.as_json(),
     }
 

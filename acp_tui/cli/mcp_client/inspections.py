@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server
-    from acp_tui.store.mcp.mcp_facts import ToolChanges
+    from acp_tui.mcp.inspection_record import ToolComparison
 
 __all__ = ["Inspected", "enabled_servers", "inspect_servers"]
 
@@ -30,7 +30,7 @@ class Inspected:
 
     server: Server
     found: Inspection
-    changes: ToolChanges
+    tools: ToolComparison
 
 
 def enabled_servers(here: ServersHere) -> list[Server]:

@@ -84,6 +84,12 @@ class Server:
         """The folder to which relative paths in the definition refer."""
         return self.project or self.file.parent
 
+    def allows_tool(self, name: str) -> bool:
+        """Return whether agents may use a tool. `exclude_tools` takes precedence over `include_tools`."""
+        if name in self.exclude_tools:
+            return False
+        return self.include_tools is None or name in self.include_tools
+
     def definition(self) -> str:
         """Return the definition as JSON text, without its location and its key `enabled`."""
         parts = [self.name, self.transport, self.command, self.args, self.env, self.url, self.headers]

@@ -5,6 +5,7 @@ that the processes of an earlier agent are refused. Each line below gives a meth
 meaning, and its result, if the result is an object:
 
     server   {name}                             an MCP server's definition {server, roots, environ, forms}
+    listed   {name, digests, tools}             the complete list of the server's tools {}
     call     {name, tool, arguments, digest}    may this tool be called? {allowed, why}
     form     {name, message, schema}            a server's question to the user {action, content}
     called   {name, tool, arguments, result, error, seconds}    a call has ended (notification)

@@ -69,6 +69,7 @@ class BridgeHost:
         """Return, by method, the functions that answer `acp-tui mcp bridge` on the app's socket."""
         return {
             "server": self._server,
+            "listed": self._listed,
             "call": self._call,
             "form": self._form,
             "called": self._called,
@@ -113,6 +114,20 @@ class BridgeHost:
         forms = self.fill_form is not None
         return {"server": server.to_json(), "roots": roots, "environ": dict(os.environ), "forms": forms}
 
+    async def _listed(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Accept the tools of a server if they are the first that were seen."""
+        server, digests, tools = self._named(params), params.get("digests"), params.get("tools")
+        found = digests.items() if isinstance(digests, dict) else ()
+        valid = {name: digest for name, digest in found if isinstance(digest, str)}
+        objects = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+        named = [tool for tool in objects if isinstance(tool.get("name"), str)]
+        self._warn(await asyncio.to_thread(self._agreed_tools[server.name].see, valid, named))
+        return {}
+
+    def _warn(self, sentence: str | None) -> None:
+        if sentence is not None:
+            self._note(Noticed("warning", sentence))
+
     async def _call(self, params: dict[str, Any]) -> dict[str, Any]:
         """Return whether a tool may be called, and if not, why."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
@@ -124,7 +139,7 @@ class BridgeHost:
         if verdict is None or not verdict.allowed:
             return {"allowed": False, "why": _refusal(verdict)}
         if digest is not None and not agreed.has_agreed(tool, digest):
-            await asyncio.to_thread(agreed.agree, tool, digest)
+            self._warn(await asyncio.to_thread(agreed.agree, tool, digest))
         return {"allowed": True}
 
     def _subject(

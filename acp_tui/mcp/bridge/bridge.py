@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.mcp.bridge.tool_digests import ToolDigests
 from acp_tui.mcp.bridge.upstream import Downstream
-from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS
+from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS, MAX_ITEMS
 from acp_tui.mcp.json_rpc_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -88,6 +88,8 @@ class Bridge:
         self._opening = asyncio.Lock()
         self._capabilities: dict[str, Any] = {}
         self._digests = ToolDigests()
+        self._listing: list[dict[str, Any]] = []  # the tools on the pages that the agent is requesting
+        self._has_reported = False  # whether a complete list of tools was reported to the guard
         self._agent = JsonRpcPeer(stream, on_request=self._on_request, on_notification=self._on_notification)
 
     async def run(self) -> None:
@@ -108,7 +110,7 @@ class Bridge:
             case "tools/list":
                 page = await upstream.request(method, params, request_id)
                 cursor = params.get("cursor") if isinstance(params, dict) else None
-                return self._filter_tools(page, continues=bool(cursor))
+                return await self._filter_tools(page, continues=bool(cursor))
             case "tools/call":
                 return await self._call(upstream, params, request_id)
         return await upstream.request(method, params, request_id)
@@ -151,13 +153,22 @@ class Bridge:
 
     # ----------------------------------------------------------------- tools
 
-    def _filter_tools(self, result: Any, *, continues: bool) -> Any:
+    async def _filter_tools(self, result: Any, *, continues: bool) -> Any:
         """Remove excluded tools from a result of `tools/list`, and note the digests of all tools."""
         tools = _tools(result)
         if tools is None:
             return result
         self._digests.show(tools, continues=continues)
+        self._listing = [*(self._listing if continues else ()), *tools]
+        if not result.get("nextCursor"):
+            await self._report_tools(self._listing)
         return {**result, "tools": [tool for tool in tools if self._server.allows_tool(tool["name"])]}
+
+    async def _report_tools(self, tools: list[dict[str, Any]]) -> None:
+        """Report the first complete list of tools, before a call of one of them is decided."""
+        if not self._has_reported:
+            self._has_reported = True
+            await self._guard.report_tools(self._digests.all(), tools[:MAX_ITEMS])
 
     async def _call(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
         """Pass a tool call on to the server if the call is allowed. Refused calls are recorded too."""
@@ -207,15 +218,19 @@ class Bridge:
         itself, but at most `LIST_TIMEOUT_SECONDS`.
         """
         limit = min(self._server.timeout or LIST_TIMEOUT_SECONDS, LIST_TIMEOUT_SECONDS)
-        cursor = None
+        cursor, listed = None, list[dict[str, Any]]()
         try:
             async with asyncio.timeout(limit):
                 for _ in range(MAX_TOOL_PAGES):
-                    if self._digests.is_known(name):
+                    if self._digests.is_known(name) and self._has_reported:
                         break
                     page = await upstream.request("tools/list", {"cursor": cursor} if cursor else {})
-                    self._digests.add(_tools(page) or [])
+                    tools = _tools(page)
+                    self._digests.add(tools or [])
+                    listed += tools or []
                     cursor = page.get("nextCursor") if isinstance(page, dict) else None
+                    if tools is not None and not cursor:
+                        await self._report_tools(listed)
                     if not cursor:
                         break
         except (RpcError, TimeoutError):

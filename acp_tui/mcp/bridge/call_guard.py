@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 import time
@@ -32,6 +33,12 @@ class CallGuard(Protocol):
         """Return why a call is not allowed, as a sentence; None if the call is allowed.
 
         `digest` is the digest of the tool; None if the server did not list the tool.
+        """
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Report a complete list of the server's tools, and the digest of each tool.
+
+        The first list that is seen counts as accepted by the user.
         """
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
@@ -66,6 +73,14 @@ class AppCallGuard:
         if isinstance(answer, dict) and answer.get("allowed") is True:
             return None
         return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Report a complete list of the server's tools, and the digest of each tool."""
+        tools = limit_depth(tools)
+        if len(json.dumps(tools)) > MAX_RECORDED:
+            tools = []  # the app needs them only to show later how they have changed
+        with contextlib.suppress(PeerClosedError, RpcError):  # without the app, every call is refused
+            await self._link.request("listed", name=self._name, digests=digests, tools=tools)
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
         """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
@@ -109,6 +124,9 @@ class NoCallGuard:
         """Return None: the call is allowed."""
         await asyncio.sleep(0)
         return None
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Do nothing: no call is compared with what the user has accepted."""
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
         """Do nothing: there is no conversation in which to record the call."""

@@ -41,6 +41,11 @@ class ToolDigests:
         """Return True if the server has listed a tool and has not reported a change since then."""
         return name in self._listed or (name in self._shown and not self._is_stale)
 
+    def all(self) -> dict[str, str]:
+        """Return the digest of each tool that the server has listed, by name."""
+        names = dict.fromkeys([*self._shown, *self._listed])
+        return {name: digest for name in names if (digest := self.of(name)) is not None}
+
     def of(self, name: str) -> str | None:
         """Return the digest of a tool; None if no digest of the tool is stored."""
         found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}

@@ -7,6 +7,7 @@ killed.
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 from contextlib import asynccontextmanager, suppress
@@ -149,7 +150,7 @@ class StdioProcess:
             await received.send(SessionMessage(message))
 
     def _add_noise(self, line: bytes) -> None:
-        text = self._display(line)
+        text = self._display(_describe_error_answer(line) or line)
         self.noise_count += 1
         if len(self.noise) < MAX_NOISE_LINES:
             self.noise.append(text)
@@ -179,6 +180,21 @@ class StdioProcess:
         text = visible_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
         text = mask_secrets(text, self._secrets)
         return text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1] + "…"
+
+
+def _describe_error_answer(line: bytes) -> bytes | None:
+    """Return a description of an error without an id, which some servers send after a notification.
+
+    None for any other line.
+    """
+    try:
+        message = json.loads(line)
+        text = message["error"]["message"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return None
+    if message.get("id") is not None:
+        return None
+    return f"an error without an id ({text}); servers must not answer notifications".encode()
 
 
 def working_directory(server: ResolvedServer) -> Path:

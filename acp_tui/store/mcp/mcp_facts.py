@@ -137,6 +137,14 @@ class McpFacts:
         """
         self._change(name, digest, agreed=AgreedTools(self._clock(), dict(digests)))
 
+    def agree_to_first_tools(self, name: str, digest: str, digests: dict[str, str]) -> bool:
+        """Save a server's tools as accepted, unless some are. Return whether they were saved.
+
+        Raises `OSError`.
+        """
+        agreed = AgreedTools(self._clock(), dict(digests))
+        return self._change_all({_key(name, digest): {"agreed": agreed}}, unless_agreed=True)
+
     def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
         """Save that an agent was given servers, listed as pairs of name and digest. Raises `OSError`."""
         sent = SentServer(self._clock(), agent, session)
@@ -153,19 +161,26 @@ class McpFacts:
     def _change(self, name: str, digest: str, **facts: Any) -> None:
         self._change_all({_key(name, digest): facts})
 
-    def _change_all(self, changes: dict[str, dict[str, Any]]) -> None:
-        """Save the new facts of several servers."""
+    def _change_all(self, changes: dict[str, dict[str, Any]], *, unless_agreed: bool = False) -> bool:
+        """Save the new facts of several servers, and return True.
+
+        With `unless_agreed`, save nothing and return False if tools of one of them are accepted already.
+        """
         private_directory(self._path.parent)
         lock = self._path.with_name(f".{self._path.name}.lock")
         with file_lock(lock, timeout=LOCK_TIMEOUT_SECONDS):
             servers = self._content()
             for key, facts in changes.items():
-                changed = replace(_server_facts(servers.get(key)), **facts, updated_at=self._clock())
+                current = _server_facts(servers.get(key))
+                if unless_agreed and current.agreed is not None:
+                    return False
+                changed = replace(current, **facts, updated_at=self._clock())
                 servers[key] = asdict(changed)
             if len(servers) > MAX_SERVERS:
                 newest = sorted(servers, key=lambda each: _server_facts(servers[each]).updated_at)
                 servers = {each: servers[each] for each in newest[-MAX_SERVERS:]}
             write_private(self._path, json.dumps({"version": VERSION, "servers": servers}, indent=1) + "\n")
+        return True
 
     def _content(self) -> dict[str, Any]:
         """Return the saved facts, unchecked, under their `_key`; empty if the file is missing or damaged."""

@@ -235,6 +235,13 @@ class StdioServer:
             items.insert(1, {"name": "unfinished", "description": "A tool without a schema."})
             number = {"type": "object", "properties": {"sum": {"type": "string"}}}
             items = [item | ({"outputSchema": number} if item["name"] == "add" else {}) for item in items]
+        if self.options.hidden and kind == "tools":
+            text = items[0]["description"] + "\U000e0053\u200b"
+            schema = {
+                "type": "object",
+                "properties": {"text": {"type": "string", "description": "\U000e0054"}},
+            }
+            items = [{**items[0], "description": text, "inputSchema": schema}, *items[1:]]
         if self.options.hostile:
             text = "\x1b]0;owned\x07\x1b[31m[red]bold[/red]\u202e\r\nsecond line"
             items = [{**items[0], "title": text, "description": text}, *items[1:]]
@@ -380,6 +387,7 @@ def parse_options() -> argparse.Namespace:
     add("--start-when", type=Path, metavar="FILE", help="start once this file exists")
     add("--mute", nargs="*", metavar="METHOD", help="never answer these methods; without METHOD, none at all")
     add("--error", nargs="*", default=[], metavar="METHOD", help="answer these methods with an error")
+    add("--hidden", action="store_true", help="invisible characters in a description and a schema")
     add("--sloppy", action="store_true", help="invalid capabilities, no version, and a tool without schema")
     add("--bad-handshake", action="store_true", help="answer `initialize` with an invalid result")
     add("--stay", action="store_true", help="survive the end of stdin and SIGTERM")

@@ -13,6 +13,7 @@ from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
 from acp_tui.store.mcp.own_mcp_servers import change_own_servers, read_own_servers
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from tests.support.mcp_servers import stdio_command
 from tests.ui.mcp_screen.conftest import open_screen
 
 if TYPE_CHECKING:
@@ -97,6 +98,31 @@ async def change_is_shown_and_accepted(ui: ConversationUi) -> None:
     await ui.press("escape")
     await ui.press("tab", "a")
     await ui.until(lambda: "since you accepted" not in ui.text())
+
+
+async def test_invisible_characters_are_shown_where_a_changed_tool_is_accepted(
+    open_ui: Open, add_server: AddServer, tmp_path: Path
+) -> None:
+    options = tmp_path / "options"
+    options.write_text("")
+    run = f'exec "$@" $(cat {options})'
+    add_server(
+        "files",
+        sys.executable,
+        "-c",
+        f"import os; os.execvp('sh', {['sh', '-c', run, 'sh', *stdio_command()]})",
+    )
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("17 tools accepted")
+        options.write_text("--hidden")
+        await ui.press("t")
+        await ui.sees("changed since you accepted it")
+        await ui.press("tab", "home", "d")
+        await ui.sees("Return the text.‹e0053›‹200b›", '"description": "‹e0054›"')
+        await ui.press("escape", "v")
+        await ui.sees("Return the text.‹e0053›‹200b›", '"description": "‹e0054›"')
 
 
 async def test_a_server_that_is_no_longer_in_mcp_toml_is_reported_in_a_sentence(open_ui: Open) -> None:

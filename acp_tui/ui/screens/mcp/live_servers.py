@@ -39,6 +39,7 @@ class LiveServer:
     status: ServerStatus = "disconnected"
     connection: McpConnection | None = None
     inspection: Inspection | None = None  # the last successful inspection
+    newly_accepted: int | None = None  # how many tools this connection was the first to list
     note: str = ""  # what the connection waits for, or why it failed; safe to display
     task: asyncio.Task[None] | None = None  # keeps the connection open
     lists_changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -179,7 +180,8 @@ class LiveServers:
                 found.seconds = round(time.monotonic() - began, 3)
                 if is_first:
                     recorder.connected(found.protocol_version, found.server_version)
-                await _save(server.digest, found)
+                accepted = await _save(server.digest, found)
+                live.newly_accepted = accepted if is_first else live.newly_accepted
                 live.connection, live.inspection = connection, found
                 live.status, live.note = "connected", ""
                 self._on_change()
@@ -213,8 +215,8 @@ async def _wait_for_change(connection: McpConnection, lists_changed: asyncio.Eve
         ended.cancel()
 
 
-async def _save(digest: str, found: Inspection) -> None:
-    """Save the result of an inspection."""
+async def _save(digest: str, found: Inspection) -> int | None:
+    """Save the result of an inspection. Return `newly_accepted`, see `ToolComparison`."""
     from acp_tui.mcp.inspection_record import save_inspection
 
-    await asyncio.to_thread(save_inspection, digest, found)
+    return (await asyncio.to_thread(save_inspection, digest, found)).newly_accepted

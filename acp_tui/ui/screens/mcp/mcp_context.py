@@ -42,12 +42,6 @@ class KnownServer:
         """A text that identifies this definition of the server."""
         return f"{self.server.name}\n{self.server.origin}"
 
-    def offers_tool(self, name: str) -> bool:
-        """Return whether `include_tools` and `exclude_tools` let agents use a tool."""
-        server = self.server
-        included = server.include_tools is None or name in server.include_tools
-        return included and name not in server.exclude_tools
-
     @property
     def can_start(self) -> bool:
         """Whether acp-tui may start the server or connect to it."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.segment import Segment
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.mcp.mcp_facts import ToolChanges
 from acp_tui.ui.panes.item_builders import text_item
@@ -104,7 +105,10 @@ class McpState:
         right = [Segment(f"  {status}", palette.dim)]
         if live.inspection is not None and live.status == "connected":
             version = reveal_line(live.inspection.protocol_version or "")
-            right = [Segment(f"  {status} · MCP {version}", palette.dim)]
+            accepted = ""
+            if live.newly_accepted is not None:
+                accepted = f" · {pluralize(live.newly_accepted, 'tool')} accepted"
+            right = [Segment(f"  {status} · MCP {version}{accepted}", palette.dim)]
         return left, right
 
     def tab_titles(self) -> list[str]:
@@ -138,7 +142,7 @@ class McpState:
                 return log_items(self.log, palette)
             case "tools" if inspection is not None:
                 notes = [text_item(reveal_line(note), palette.warning) for note in inspection.notes]
-                tools = tool_items(inspection, self.tool_changes(known), known.offers_tool, palette)
+                tools = tool_items(inspection, self.tool_changes(known), known.server.allows_tool, palette)
                 return [*notes, *tools]
             case "prompts" if inspection is not None:
                 return [*prompt_items(inspection, palette)]

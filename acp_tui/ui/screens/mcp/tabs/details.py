@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol.readers.content import read_blocks
+from acp_tui.session.json_depth import limit_depth
 from acp_tui.session.state import Diff, McpCall, ToolCall
 from acp_tui.session.text.invisible import reveal
-from acp_tui.session.text.safe_text import visible, visible_json
+from acp_tui.session.text.safe_text import visible_json
 from acp_tui.store.redaction import redact_value
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.json_lines import json_body
@@ -32,7 +34,10 @@ def server_page(
     bodies += [_heading("Definition", context), json_body(_definition(server), context)]
     bodies.append(_text(f"digest: {server.digest()}", context, dim=True))
     if inspection is not None:
-        bodies += [_heading("The server says", context), json_body(inspection.server_info, context)]
+        bodies += [
+            _heading("The server says", context),
+            json_body(_revealed(inspection.server_info), context),
+        ]
         bodies.append(
             _text(f"MCP {inspection.protocol_version}: {', '.join(inspection.capabilities)}", context)
         )
@@ -72,9 +77,9 @@ def tool_page(tool: ToolInfo, context: DrawContext) -> list[Body]:
     bodies += [_text(tool.description or "The server does not describe this tool.", context)]
     if tool.claims:
         bodies.append(_text(f"\nThe server says: {', '.join(tool.claims)}.", context, dim=True))
-    bodies += [_heading("Input", context), json_body(tool.input_schema, context)]
+    bodies += [_heading("Input", context), json_body(_revealed(tool.input_schema), context)]
     if tool.output_schema is not None:
-        bodies += [_heading("Output", context), json_body(tool.output_schema, context)]
+        bodies += [_heading("Output", context), json_body(_revealed(tool.output_schema), context)]
     return bodies
 
 
@@ -98,7 +103,7 @@ def tool_difference(name: str, before: Mapping[str, Any] | None, now: Mapping[st
 def _tool_text(parts: Mapping[str, Any]) -> str:
     schemas = {key: value for key, value in parts.items() if key not in ("title", "description")}
     texts = [str(parts.get("title") or ""), str(parts.get("description") or "")]
-    return "\n\n".join([*(visible(text) for text in texts if text), visible_json(schemas)]) + "\n"
+    return reveal("\n\n".join([*filter(None, texts), visible_json(schemas)])) + "\n"
 
 
 def call_entry(call: McpCall) -> ToolCall:
@@ -121,7 +126,14 @@ def call_entry(call: McpCall) -> ToolCall:
 
 def arguments_body(arguments: Any, context: DrawContext) -> list[Body]:
     """Draw the arguments of a call; nothing if there are none."""
-    return [json_body(arguments, context, label="arguments"), _text("", context)] if arguments else []
+    if not arguments:
+        return []
+    return [json_body(_revealed(arguments), context, label="arguments"), _text("", context)]
+
+
+def _revealed(value: Any) -> Any:
+    """Return a JSON value with a stand-in for each invisible character in its strings and keys."""
+    return json.loads(reveal(json.dumps(limit_depth(value), ensure_ascii=False)))
 
 
 def _heading(text: str, context: DrawContext) -> Body:
