@@ -10,8 +10,9 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.agents.known_agent import PACKAGE_RUNNERS
 from acp_tui.cli.headless import HeadlessRun
-from acp_tui.console.messages import print_message
+from acp_tui.console.messages import StatusLine
 from acp_tui.doctor.report import build_report
 
 if TYPE_CHECKING:
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
 
-PROGRESS_INTERVAL_SECONDS = 3.0
-"""Seconds between messages that say which request is still unanswered."""
+PROGRESS_DELAY_SECONDS = 3.0
+"""Seconds before a line says what doctor waits for."""
+QUIET_SECONDS = 0.5
+"""Seconds without a message after which the session counts as open: some agents send a banner right after."""
 
 
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:
@@ -38,12 +41,15 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
         records.append(record)
 
     async def run() -> None:
-        with _timed("initialize", seconds, "initialize"):
+        launch = conversation.launch
+        download = " (the first start downloads it)" if launch.command[0] in PACKAGE_RUNNERS else ""
+        with _timed(f"Starting {launch.title} …{download}", seconds, "initialize"):
             await conversation.start()
-        with _timed("session/new", seconds, "session"):
+        with _timed(f"Opening a session with {launch.title} …", seconds, "session"):
             await headless.open()
+        await headless.wait_until_quiet(QUIET_SECONDS)
         if prompt is not None:
-            with _timed("session/prompt", seconds, "turn"):
+            with _timed(f"{launch.title} is working on the prompt …", seconds, "turn"):
                 await conversation.prompt([{"type": "text", "text": prompt}])
 
     conversation.listen(keep)
@@ -55,19 +61,21 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
 
 @contextmanager
-def _timed(method: str, seconds: dict[str, float], key: str) -> Iterator[None]:
-    """Print progress while the block runs. If the block succeeds, store its duration in `seconds[key]`."""
+def _timed(sentence: str, seconds: dict[str, float], key: str) -> Iterator[None]:
+    """Say what a slow block waits for. If the block succeeds, store its duration in `seconds[key]`."""
     began = time.monotonic()
-    progress = asyncio.create_task(_print_progress(method, began))
+    status = StatusLine()
+    progress = asyncio.create_task(_show_progress(status, sentence, began))
     try:
         yield
         seconds[key] = time.monotonic() - began
     finally:
         progress.cancel()
+        status.clear()
 
 
-async def _print_progress(method: str, began: float) -> None:
+async def _show_progress(status: StatusLine, sentence: str, began: float) -> None:
+    await asyncio.sleep(PROGRESS_DELAY_SECONDS)
     while True:
-        await asyncio.sleep(PROGRESS_INTERVAL_SECONDS)
-        waited = time.monotonic() - began
-        print_message(f"Still waiting for the answer to {method}, after {waited:.0f} s")
+        status.show(sentence, time.monotonic() - began)
+        await asyncio.sleep(1.0)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,13 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
 
 CANCEL_GRACE_SECONDS = 5.0
+"""Seconds an agent has to end the turn after Ctrl+C or SIGINT, if nobody can press Ctrl+C again."""
+TIMEOUT_GRACE_SECONDS = 2.0
 """Seconds an agent has to end the turn after the turn was cancelled because of --timeout."""
+
+
+MAX_UNREST_SECONDS = 3.0
+"""The longest wait for an agent to become quiet before the prompt is sent."""
 
 
 def _require_narrow_workspace(cwd: Path) -> None:
@@ -67,6 +74,8 @@ class HeadlessRun:
         self.stderr_tail: list[str] = []
         """The last lines of the agent's stderr before a failure, safe to display."""
         self.stopped_by: int | None = None  # the signal that ended the run
+        self.before_message: Callable[[], None] = lambda: None
+        """Called before a message is printed during the run."""
         self.printing = False
         """True while output is being written, so that a signal can interrupt a write that blocks."""
         self._interruptions = 0
@@ -102,6 +111,15 @@ class HeadlessRun:
                 raise UserError(f"{need} Use --sign-in METHOD.") from None
             await self._sign_in(need)
             await self._setup.open()
+
+    async def wait_until_quiet(self, seconds: float) -> None:
+        """Wait until the agent has sent nothing for so long, for at most `MAX_UNREST_SECONDS`."""
+        clock = asyncio.get_running_loop().time
+        session, end = self.conversation.session, clock() + MAX_UNREST_SECONDS
+        heard_at: float | None = None
+        while heard_at != session.heard_at and clock() < end:
+            heard_at = session.heard_at
+            await asyncio.sleep(seconds)
 
     async def apply_options(self) -> None:
         """Set the mode and options given on the command line."""
@@ -185,8 +203,18 @@ class HeadlessRun:
         self.stopped_by = signal.SIGINT
         if first and self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
+            self.before_message()
+            if sys.stdin.isatty():
+                print_message("Asked the agent to stop; Ctrl+C again ends it.")
+            else:
+                print_message(f"Asked the agent to stop; it has {CANCEL_GRACE_SECONDS:g} s.")
+                self._call_later(CANCEL_GRACE_SECONDS, self._on_ignored_cancel)
         else:
             self._abort()
+
+    def _on_ignored_cancel(self) -> None:
+        self.failure = f"The agent did not stop within {CANCEL_GRACE_SECONDS:g} s."
+        self._abort()
 
     def _on_end_signal(self, number: int) -> None:
         self.stopped_by = number
@@ -196,7 +224,9 @@ class HeadlessRun:
         self.failure = f"Timed out after {self._args.timeout:g} s."
         if self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
-            self._call_later(CANCEL_GRACE_SECONDS, self._abort)
+            self.before_message()
+            print_message(f"Asked the agent to stop after {self._args.timeout:g} s (--timeout).")
+            self._call_later(TIMEOUT_GRACE_SECONDS, self._abort)
         else:
             self._abort()
 

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed
 from acp_tui.connection.params import add_newer_capabilities, build_params, mcp_servers, prompt_blocks
-from acp_tui.connection.protocol_version import ACCEPTED_VERSIONS, PROTOCOL_VERSION, mismatch
+from acp_tui.connection.protocol_version import (
+    ACCEPTED_VERSIONS,
+    PROTOCOL_VERSION,
+    mismatch,
+    other_version_hint,
+)
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
+from acp_tui.session.error_codes import INVALID_PARAMS
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -45,6 +51,8 @@ class AgentConnection(RpcConnection):
             result = _object(await self.call("initialize", params, timeout=timeout))
         except RequestFailed as failure:
             if not draft.wants_draft(failure.error):
+                if failure.error.code == INVALID_PARAMS:
+                    failure.explain(other_version_hint())
                 raise
             return await self._initialize_draft(params, timeout)
         if self._speaks_draft:

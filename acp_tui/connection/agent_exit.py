@@ -13,6 +13,7 @@ class AgentExit:
     signal: str | None = None  # e.g. "SIGTERM"
     stderr_tail: list[str] = field(default_factory=list)  # safe to display
     expected: bool = False  # we ended it
+    outlived_input: bool = False  # it did not exit when we closed its stdin
     reason: str | None = None  # a clause such as "closed its stdout …": replaces code and signal
 
     def describe(self, title: str) -> str:

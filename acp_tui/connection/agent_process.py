@@ -55,9 +55,10 @@ class AgentProcess(PipedProcess):
         reason = self._reason or lost
         expected = self._closing and reason is None
         code = self.returncode
-        if code is not None and code < 0:
-            return AgentExit(None, signal_name(-code), self.stderr_tail(), expected, reason)
-        return AgentExit(code, None, self.stderr_tail(), expected, reason)
+        signal = signal_name(-code) if code is not None and code < 0 else None
+        return AgentExit(
+            None if signal else code, signal, self.stderr_tail(), expected, self.outlived_stdin, reason
+        )
 
     async def wait(self) -> AgentExit:
         """Wait until the process has exited, and up to `LAST_OUTPUT_SECONDS` for the rest of its stderr."""

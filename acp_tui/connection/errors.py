@@ -56,7 +56,12 @@ class RequestFailed(ConnectionFault):
     ) -> None:
         self.method = method
         self.error = error
-        super().__init__(f"{title} answered {method} with an error: {error.message}", stderr_tail)
+        self._sentence = f"{title} answered {method} with an error: {error.message}"
+        super().__init__(self._sentence, stderr_tail)
+
+    def explain(self, sentence: str) -> None:
+        """Add a sentence to the message, before the end of stderr."""
+        super().__init__(f"{self._sentence.rstrip('.')}. {sentence}", self.stderr_tail)
 
 
 class SignInNeeded(RequestFailed):

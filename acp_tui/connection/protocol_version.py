@@ -21,3 +21,11 @@ def mismatch(agent: str, version: Any, stderr: list[str]) -> VersionMismatch:
         f"acp-tui supports version {PROTOCOL_VERSION} and the draft {draft.VERSION}.",
         stderr,
     )
+
+
+def other_version_hint() -> str:
+    """Return a sentence for an agent that refuses the params of `initialize`."""
+    return (
+        f"acp-tui asked for version {PROTOCOL_VERSION} of the protocol; "
+        "an agent that supports only another version, such as 2, answers like this."
+    )

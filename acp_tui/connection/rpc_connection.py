@@ -136,7 +136,8 @@ class RpcConnection:
         except TimeoutError:
             self._cancel_request(method, sent)
             sentence = f"{self.title} did not answer {method} within {timeout:g} s."
-            raise AgentTimeout(sentence, self.stderr_tail()) from None
+            fault = self._transport.give_up(sent.request_id, method)
+            raise AgentTimeout(f"{sentence} {fault}".rstrip(), self.stderr_tail()) from None
         except asyncio.CancelledError:
             self._cancel_request(method, sent)
             raise
@@ -202,6 +203,10 @@ class RpcConnection:
     def stderr_tail(self, count: int = 20) -> list[str]:
         """Return the last lines of the agent's stderr, safe to display."""
         return self._process.stderr_tail(count)
+
+    def stdout_fault(self) -> str:
+        """Return a sentence about output that is not separated into messages; empty if all of it is."""
+        return self._transport.stdout_fault()
 
     async def close(self) -> AgentExit:
         """Answer pending requests, then end the agent and its processes (see `processes.watcher`)."""

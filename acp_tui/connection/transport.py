@@ -18,7 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.loop_share import LOOP_SHARE
 from acp_tui.processes.line_splitter import LineSplitter
+from acp_tui.protocol import framing
+from acp_tui.protocol.client_records import to_record
 from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
+from acp_tui.session.events import Noticed
 from acp_tui.session.record import Record
 
 if TYPE_CHECKING:
@@ -66,6 +69,9 @@ class WireTransport:
         self._lines: deque[bytes] = deque()
         self._for_sdk: deque[dict[str, Any]] = deque()
         self._pending: set[int] = set()  # ids of our unanswered requests
+        self._unanswered: dict[int, str] = {}  # the requests that we no longer wait for: id and method
+        self._fault: str | None = None  # the last fault in how messages are separated, see `framing`
+        self._has_output = False
         self._ended = False
         self._yield_at = 0.0
 
@@ -93,10 +99,15 @@ class WireTransport:
         except OSError:
             block = b""
         if block:
+            self._has_output = True
             self._lines.extend(self._splitter.feed(block))
         else:
             self._ended = True
-            self._lines.append(self._splitter.rest())
+            size = self._splitter.pending
+            rest = self._splitter.rest()
+            if rest and not rest.isspace():
+                self._report(f"The agent's {framing.unended_fault(size)}")
+            self._lines.append(rest)
 
     def _receive_line(self, line: bytes) -> None:
         """Pass one line to `observe`, then dispatch it. This method is the hot path."""
@@ -106,7 +117,7 @@ class WireTransport:
         try:
             frame = json.loads(text)
         except (ValueError, RecursionError):
-            frame = text  # not JSON: the translator reports it
+            frame = self._read_faulty(text)
         self._observe(Record(self._clock(), "received", frame), text)
         if frame.__class__ is dict:
             if "method" not in frame:
@@ -119,6 +130,21 @@ class WireTransport:
         elif frame.__class__ is list:
             for item in frame:
                 self._receive_from_batch(item)
+
+    def _read_faulty(self, text: str) -> Any:
+        """Return the message behind a byte order mark, or the text itself: the translator reports it."""
+        if text.startswith(framing.BYTE_ORDER_MARK):
+            with contextlib.suppress(ValueError, RecursionError):
+                frame = json.loads(text.removeprefix(framing.BYTE_ORDER_MARK))
+                self._report(f"The agent's {framing.MARKED}")
+                return frame
+        self._fault = framing.line_fault(text) or self._fault
+        return text
+
+    def _report(self, fault: str) -> None:
+        """Record a fault of the agent that the frames in the log do not show."""
+        notice = to_record(Noticed("warning", fault, source="protocol"))
+        self._observe(Record(self._clock(), "client", notice), None)
 
     def _receive_request(self, frame: dict[str, Any]) -> None:
         request_id, method = frame["id"], frame["method"]
@@ -138,6 +164,8 @@ class WireTransport:
         if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._pending:
             return  # unknown id or second answer; already observed
         self._pending.discard(request_id)
+        if (method := self._unanswered.pop(request_id, None)) is not None and not self._process.writable:
+            self._report(framing.LATE.format(method=method))
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
             # Errors come in every shape: the whole error goes to `data`, where `RpcConnection.call` reads it.
@@ -164,6 +192,19 @@ class WireTransport:
                     "error": "the agent answered in a JSON-RPC batch, which ACP does not support",
                 }
             )
+
+    def give_up(self, request_id: int | None, method: str) -> str:
+        """Note that nobody waits for an answer any more. Return a sentence that may explain the silence."""
+        if request_id is not None:
+            self._unanswered[request_id] = method
+        return self.stdout_fault() or ("" if self._has_output else framing.SILENT)
+
+    def stdout_fault(self) -> str:
+        """Return a sentence about output that is not separated into messages; empty if all of it is."""
+        fault, size = self._fault, self._splitter.pending
+        if fault is None and size:
+            fault = framing.unended_fault(size)
+        return "" if fault is None else f"Its {fault}."
 
     # ----------------------------------------------------------------- sending
 
@@ -202,7 +243,7 @@ class WireTransport:
     async def close(self) -> None:
         """Do nothing: `RpcConnection` closes the process."""
 
-    def _observe(self, record: Record, line: str) -> None:
+    def _observe(self, record: Record, line: str | None) -> None:
         try:
             self.observe(record, line)
         except Exception:  # a bug in an observer must not end the connection

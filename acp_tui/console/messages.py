@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,3 +20,30 @@ def print_message(sentence: str, context: Sequence[str] = ()) -> None:
     print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
     for line in context:
         print(f"  │ {visible_line(line)}", file=sys.stderr, flush=True)
+
+
+class StatusLine:
+    """A message on stderr that grows old. On a terminal it is replaced; elsewhere it is printed once."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def show(self, sentence: str, seconds: float) -> None:
+        """Show a sentence; on a terminal also the seconds that have passed."""
+        if sys.stderr.isatty():
+            room = shutil.get_terminal_size().columns - 1
+            line = f"acp-tui: {visible_line(sentence)} {seconds:.0f} s"
+            self._write(f"\r{line[:room]}\x1b[K")
+        elif not self._shown:
+            print_message(sentence)
+        self._shown = True
+
+    def clear(self) -> None:
+        """Remove the line from a terminal."""
+        if self._shown and sys.stderr.isatty():
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        stream = getattr(sys.stderr, "unfiltered", sys.stderr)  # its own control characters are meant
+        stream.write(text)
+        stream.flush()

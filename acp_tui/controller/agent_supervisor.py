@@ -90,6 +90,7 @@ class AgentSupervisor:
                 signal=ended.signal,
                 stderr_tail=ended.stderr_tail,
                 expected=self.is_end_expected or ended.expected,
+                outlived_input=ended.outlived_input,
                 reason=ended.reason,
             )
         )

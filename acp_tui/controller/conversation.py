@@ -135,7 +135,11 @@ class Conversation:
             files, lambda: self.session.agent, self.mcp_access.read_resource
         ).blocks
         self._wait_notices = SlowStepNotices(
-            lambda: launch.title, self.note, lambda count: self._connection.stderr_tail(count), clock
+            lambda: launch.title,
+            self.note,
+            lambda count: self._connection.stderr_tail(count),
+            lambda: self._connection.stdout_fault(),
+            clock,
         )
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd

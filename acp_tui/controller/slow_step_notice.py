@@ -18,7 +18,7 @@ SLOW_STEP_SECONDS = 3.0
 
 
 class SlowStepNotices:
-    """Shows a notice, with the agent's last line on stderr, while a step of the agent is slow.
+    """Shows a notice, with a fault on stdout and the last line on stderr, while a step of the agent is slow.
 
     If the step succeeds, another notice says how long the step took.
     """
@@ -28,11 +28,13 @@ class SlowStepNotices:
         title: Callable[[], str],
         note: Callable[[Event], None],
         stderr_tail: Callable[[int], list[str]],
+        stdout_fault: Callable[[], str],
         clock: Callable[[], float],
     ) -> None:
         self._title = title
         self._note = note
         self._stderr_tail = stderr_tail
+        self._stdout_fault = stdout_fault
         self._clock = clock
 
     @asynccontextmanager
@@ -45,8 +47,11 @@ class SlowStepNotices:
             nonlocal shown
             shown = True
             last = self._stderr_tail(1)
-            stderr = f" Last line on stderr: {last[0]}" if last else ""
-            self._note(Noticed("info", f"Waiting for {title} {step} …{stderr}", source="waiting"))
+            stderr = f"Last line on stderr: {last[0]}" if last else ""
+            sentences = " ".join(
+                filter(None, [f"Waiting for {title} {step} …", self._stdout_fault(), stderr])
+            )
+            self._note(Noticed("info", sentences, source="waiting"))
 
         timer = asyncio.get_running_loop().call_later(SLOW_STEP_SECONDS, show)
         try:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.doctor.tool_call_check import ToolCallCheck, check_path, objects_in
+from acp_tui.protocol.framing import line_fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -86,6 +87,8 @@ class BehaviourCheck:
         """Check the next record."""
         frame = record.frame
         if record.direction == "client":
+            if frame.get("event") == "noticed" and frame.get("source") == "protocol":
+                self._report("stdout-framing", frame["text"])
             return
         if isinstance(frame, dict):
             if record.direction == "sent":
@@ -96,6 +99,8 @@ class BehaviourCheck:
                 self._answer(frame)
         elif record.direction == "received" and isinstance(frame, str):
             self._report("stdout-noise", "stdout contains lines that are not protocol messages", frame)
+            if (fault := line_fault(frame)) is not None:
+                self._report("stdout-framing", f"The agent's {fault}")
         elif record.direction == "received":
             self._report("malformed-envelope", "a message is not a JSON object", frame)
 

@@ -39,8 +39,8 @@ def build_report(
     session = conversation.session
     process = session.process
     deviations = find_violations(records)
-    if process and process.signal in ("SIGTERM", "SIGKILL"):
-        sentence = f"the agent did not exit when its stdin was closed, and was ended with {process.signal}"
+    if process and process.outlived_input:
+        sentence = "the agent did not exit when its stdin was closed, and had to be ended"
         deviations.append(Violation("outlives-its-input", sentence))
     return {
         "started": process is not None and process.pid is not None,

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """The kinds of tool calls that start unfolded, because such calls change or run something."""
+MAX_PROGRESS_COMMAND = 200
+"""The maximum number of characters of a command in what `acp-tui exec` prints."""
 _CHANGING_KINDS = ("edit", "delete", "move")
 ShownContent = Content | Diff | Terminal
 STATUS_WORDS = {"completed": "done", "failed": "failed", "cancelled": "cancelled", "unfinished": "left open"}
@@ -63,9 +65,19 @@ def estimated_height(call: ToolCall, _width: int) -> int:
 
 def progress(call: ToolCall) -> str:
     """Return the line that `acp-tui exec` prints: a call's title and, once the call has ended, the status."""
-    title = call_title(call, "")
+    title = progress_title(call)
     status = STATUS_WORDS.get(call.status)
-    return reveal_line(f"{title}: {status}" if title and status else title)
+    return f"{title}: {status}" if title and status else title
+
+
+def progress_title(call: ToolCall) -> str:
+    """Return the title of a call, and its command if the title does not name it."""
+    title = reveal_line(call_title(call, ""))
+    command = reveal_line(call.command or "").strip()
+    if not command or command in title:
+        return title
+    shown = command if len(command) <= MAX_PROGRESS_COMMAND else f"{command[:MAX_PROGRESS_COMMAND]}…"
+    return f"{title}: {shown}"
 
 
 # --------------------------------------------------------------------------- texts

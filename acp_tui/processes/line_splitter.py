@@ -19,6 +19,11 @@ class LineSplitter:
         self._size = 0
         self._head: bytes | None = None  # first bytes of a line over the limit
 
+    @property
+    def pending(self) -> int:
+        """The number of bytes of the incomplete last line."""
+        return self._size
+
     def feed(self, block: bytes) -> list[bytes]:
         """Return the lines that this block completes."""
         *ended, rest = block.split(b"\n")

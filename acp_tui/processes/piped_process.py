@@ -52,6 +52,8 @@ class PipedProcess:
         """The id of the program's process, which is also the id of its process group and session."""
         self.returncode: int | None = None
         """The exit code or negated signal number; None before the exit, or if `watcher_lost` is true."""
+        self.outlived_stdin = False
+        """Whether the program was still running when its time to exit after the end of stdin was over."""
         self.watcher_lost = False
         """Whether the program was ended because its watcher process was killed by somebody else."""
         self._stderr_task = asyncio.create_task(self._drain_stderr())
@@ -237,8 +239,10 @@ class PipedProcess:
     async def _end(self, grace_seconds: float) -> None:
         if self._watcher.stdin is not None:
             self._watcher.stdin.close()
-        with contextlib.suppress(TimeoutError):
+        try:
             await asyncio.wait_for(self._ended.wait(), grace_seconds)
+        except TimeoutError:
+            self.outlived_stdin = grace_seconds > 0
         with contextlib.suppress(OSError):
             self._control.write_eof()
         done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_SECONDS)

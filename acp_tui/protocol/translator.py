@@ -18,6 +18,7 @@ from acp_tui.protocol.client_calls import (
     opening_events,
     result_events,
 )
+from acp_tui.protocol.framing import line_fault
 from acp_tui.protocol.ignored_methods import is_known_notification
 from acp_tui.protocol.readers import values
 from acp_tui.protocol.readers.error_reader import read_error
@@ -317,6 +318,8 @@ def _not_an_object(frame: Any) -> list[ev.Event]:
     """Return the events for a received line that is not a JSON object."""
     if isinstance(frame, str):
         line = visible_line(frame[:MAX_NOISE_CHARACTERS].strip())
-        return [ev.Noise(line)] if line else []
+        fault = line_fault(frame)
+        faults = [ev.ProtocolFault(f"The agent's {fault}")] if fault is not None else []
+        return [ev.Noise(line), *faults] if line else []
     kind = "a JSON array" if isinstance(frame, list) else "JSON that is not an object"
     return [ev.ProtocolFault(f"The agent sent {kind}", frame)]

@@ -70,6 +70,7 @@ class AgentExited(Event):
     signal: str | None = None
     stderr_tail: list[str] = field(default_factory=list)
     expected: bool = False  # acp-tui ended it
+    outlived_input: bool = False  # it did not exit when acp-tui closed its stdin
     reason: str | None = None  # a sentence, if it could not be started or was ended because of a fault
 
 

@@ -637,6 +637,7 @@ class Process:
     pid: int | None = None
     exit_code: int | None = None
     signal: str | None = None
+    outlived_input: bool = False  # it did not exit when acp-tui closed its stdin
     stderr_tail: list[str] = field(default_factory=list)
 
 

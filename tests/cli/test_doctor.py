@@ -99,10 +99,69 @@ def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
     assert {"stdout-noise", "malformed-envelope", "answer-to-nothing"} <= set(checks(result))
 
 
-def test_an_agent_that_does_not_exit_is_reported(tmp_path: Path) -> None:
-    assert "outlives-its-input" in checks(
-        report(agent("faulty", "ignores_sigterm_and_end_of_input"), cwd=tmp_path)
+@pytest.mark.parametrize("fault", ["ignores_sigterm_and_end_of_input", "outlives_its_input_behind_a_wrapper"])
+def test_an_agent_that_does_not_exit_is_reported(tmp_path: Path, fault: str) -> None:
+    assert "outlives-its-input" in checks(report(agent("faulty", fault), cwd=tmp_path))
+
+
+# The fault, what the error says about it, and the violations that say so.
+FRAMING: dict[str, tuple[str, list[str]]] = {
+    "no_line_end": ("bytes without a line end: end each message with \\n and flush", ["stdout-framing"]),
+    "no_flush": (
+        "Nothing has arrived on its stdout; an agent must end each message with \\n and flush.",
+        ["stdout-framing"],
+    ),
+    "content_length": (
+        "stdout has Content-Length headers: end each message with \\n instead, and send no headers",
+        ["stdout-noise", "stdout-framing"],
+    ),
+    "several_lines": (
+        "stdout has JSON spread over several lines: send each message as one line",
+        ["stdout-noise", "stdout-framing"],
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FRAMING)
+def test_messages_that_are_not_lines_are_named_for_what_they_are(tmp_path: Path, fault: str) -> None:
+    error, named = FRAMING[fault]
+    done = run(
+        *("doctor", "--json", "--command", agent("faulty", fault)),
+        cwd=tmp_path,
+        ACP_TUI_TIMEOUTS_INITIALIZE="2",
     )
+    result = json.loads(done.out)
+    assert "did not answer initialize within 2 s. " in result["error"]
+    assert error in result["error"]
+    assert set(named) <= set(checks(result))
+
+
+def test_a_late_answer_is_named_as_not_flushed(tmp_path: Path) -> None:
+    done = run(
+        *("doctor", "--command", agent("faulty", "no_flush")), cwd=tmp_path, ACP_TUI_TIMEOUTS_INITIALIZE="2"
+    )
+    said = " ".join(done.out.split())
+    assert (
+        "The answer to initialize came only after stdin was closed: flush stdout after each message" in said
+    )
+
+
+def test_a_byte_order_mark_is_reported_and_ignored(tmp_path: Path) -> None:
+    result = report(agent("faulty", "byte_order_mark"), "--prompt", "hi", cwd=tmp_path)
+    assert result["turn"]["stopReason"] == "end_turn"
+    assert checks(result) == ["stdout-framing", "empty-turn"]
+
+
+def test_an_agent_that_speaks_only_another_version_gets_a_hint(tmp_path: Path) -> None:
+    done = examine(agent("faulty", "only_version_2"), cwd=tmp_path)
+    assert done.code == 1
+    said = " ".join(done.out.split())
+    assert "Invalid params. acp-tui asked for version 1 of the protocol; an agent that supports only" in said
+
+
+def test_a_banner_after_the_session_was_opened_is_outside_the_turn(tmp_path: Path) -> None:
+    for prompt in ([], ["--prompt", "hi"]):
+        assert "update-outside-turn" in checks(report(script(banner="v1.2"), *prompt, cwd=tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -209,7 +268,7 @@ def test_progress_is_printed_while_waiting(tmp_path: Path) -> None:
     command = agent("faulty", "never_answers")
     with running("doctor", "--command", command, cwd=tmp_path) as (process, mark):
         assert process.stderr is not None
-        assert any(b"waiting for the answer to initialize" in line for line in process.stderr)
+        assert process.stderr.readline().decode() == "acp-tui: Starting tests.fake_agents.faulty …\n"
         process.terminate()
         process.wait()
     assert processes_with(mark) == []

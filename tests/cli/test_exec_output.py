@@ -83,6 +83,46 @@ def test_messages_on_a_terminal_begin_on_a_new_line(tmp_path: Path, end: list[ob
     assert second.startswith(line)
 
 
+def test_both_streams_in_one_pipe_do_not_run_into_one_line(tmp_path: Path) -> None:
+    prompt = steps(["say", "half a line"], ["update", READ], ["say", "more"])
+    done = subprocess.run(
+        [PROGRAM, "exec", "--command", script(), prompt],
+        cwd=tmp_path,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=True,
+        text=True,
+    )
+    assert done.stdout == "half a line\n· Read it\n\nmore\n· Read it: left open\n"
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_a_greeting_before_the_prompt_is_not_part_of_the_answer(tmp_path: Path, output: str) -> None:
+    command = script(banner="agent v1.2\n---\n")
+    done = execute("hello", "--output", output, command=command, cwd=tmp_path)
+    assert (done.out.strip() if output == "text" else done.result["text"]) == "hello"
+    assert "· before the prompt: agent v1.2 ---\n" in done.err
+
+
+def test_a_decision_about_an_unnamed_action_names_the_calls_in_progress(tmp_path: Path) -> None:
+    command = {"title": "terminal", "kind": "execute", "rawInput": {"command": "make all"}}
+    prompt = steps(
+        ["update", {"sessionUpdate": "tool_call", "toolCallId": "t", **command}],
+        ["permission", {"toolCallId": "confirm", "title": "Confirm Agent Actions", "kind": "other"}],
+    )
+    done = execute(prompt, cwd=tmp_path)
+    [decision] = [line for line in done.err.splitlines() if line.startswith("· Rejected")]
+    assert decision.endswith("[in progress: terminal: make all]")
+    assert "· terminal: make all" in done.err.splitlines()
+
+
+def test_the_title_of_a_command_is_not_repeated(tmp_path: Path) -> None:
+    call = {"title": "`make all`", "kind": "execute", "rawInput": {"command": "make all"}}
+    done = execute(steps(["update", {"sessionUpdate": "tool_call", "toolCallId": "t", **call}]), cwd=tmp_path)
+    assert "· make all" in done.err.splitlines()
+
+
 @pytest.mark.parametrize("output", ["json", "ndjson"])
 def test_json_on_a_terminal_is_ascii(tmp_path: Path, output: str) -> None:
     prompt = steps(["say", HOSTILE])

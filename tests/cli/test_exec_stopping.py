@@ -56,7 +56,10 @@ def test_ctrl_c_asks_the_agent_to_stop_and_keeps_the_output(tmp_path: Path) -> N
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
         assert process.returncode == 130
-        assert err == "· stopped: cancelled\n".encode()
+        assert err.decode().splitlines() == [
+            "acp-tui: Asked the agent to stop; it has 5 s.",
+            "· stopped: cancelled",
+        ]
         result = json.loads(out)
         assert (result["text"], result["stopReason"]) == ("so far", "cancelled")
         assert [file["change"] for file in result["changedFiles"]] == ["added"]
@@ -72,6 +75,46 @@ def test_a_second_ctrl_c_quits_at_once(tmp_path: Path) -> None:
         _, err = process.communicate()
         assert process.returncode == 130
         assert "Traceback" not in err.decode()
+        wait_until_gone(mark)
+
+
+def test_an_agent_that_ignores_one_sigint_is_ended_if_nobody_can_press_ctrl_c_again(tmp_path: Path) -> None:
+    with running("exec", "--command", script(), DEAF, cwd=tmp_path) as (process, mark):
+        wait_for_turn(process)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        assert process.returncode == 130
+        assert err.decode().splitlines() == [
+            "acp-tui: Asked the agent to stop; it has 5 s.",
+            "acp-tui: The agent did not stop within 5 s.",
+        ]
+        wait_until_gone(mark)
+
+
+def test_ctrl_c_on_a_terminal_says_how_to_end_an_agent_that_ignores_it(tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    with running("exec", "--command", script(), STUBBORN, cwd=tmp_path, stdin=slave) as (process, mark):
+        wait_for_turn(process)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        line = process.stderr.readline().decode()
+        assert line == "acp-tui: Asked the agent to stop; Ctrl+C again ends it.\n"
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+        assert process.returncode == 130
+        wait_until_gone(mark)
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_timeout_says_that_the_agent_was_asked_to_stop(tmp_path: Path) -> None:
+    with running("exec", "--command", script(), DEAF, "--timeout", "5", cwd=tmp_path) as (process, mark):
+        _, err = process.communicate(timeout=TIMEOUT_SECONDS)
+        assert process.returncode == 1
+        assert err.decode().splitlines() == [
+            "acp-tui: Asked the agent to stop after 5 s (--timeout).",
+            "acp-tui: Timed out after 5 s.",
+        ]
         wait_until_gone(mark)
 
 

@@ -212,7 +212,8 @@ async def test_initialize_times_out(client: MakeClient) -> None:
     with pytest.raises(AgentTimeout) as caught:
         await connection.initialize({}, timeout=0.05)
     assert str(caught.value) == (
-        "Scripted Agent did not answer initialize within 0.05 s. Last line on stderr: still thinking about it"
+        "Scripted Agent did not answer initialize within 0.05 s. Nothing has arrived on its stdout; "
+        "an agent must end each message with \\n and flush. Last line on stderr: still thinking about it"
     )
     assert [frame["method"] for frame in agent.frames("sent")] == ["initialize"]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from acp_tui.doctor import behaviour_check, tool_call_check
 from acp_tui.doctor.violations import find_violations
+from acp_tui.session.events import Noticed
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk
@@ -136,6 +137,7 @@ def answered_again(talk: Talk) -> None:
 
 CASES: dict[str, Callable[[Talk], None]] = {
     "stdout-noise": turn(then(lambda talk: talk.record("received", "Loading ..."))),
+    "stdout-framing": turn(lambda talk: talk.client(Noticed("warning", "No line end", source="protocol"))),
     "malformed-envelope": turn(then(lambda talk: talk.record("received", [1]))),
     "answered-twice": answered_again,
     "answer-to-nothing": turn(lambda talk: talk.answer(4711, {})),

@@ -227,6 +227,56 @@ def noise(agent: ScriptedAgent) -> None:
     on_prompt(agent, make_noise)
 
 
+def framed(agent: ScriptedAgent, write: Callable[[dict[str, Any]], None]) -> None:
+    """Run an agent that writes its messages in a way of its own."""
+
+    def send(*frames: Any) -> None:
+        for frame in frames:
+            write(frame)
+
+    agent.send = send  # type: ignore[method-assign]
+    agent.run()
+
+
+@behaviour
+def no_line_end(agent: ScriptedAgent) -> None:
+    framed(agent, lambda frame: agent.raw(json.dumps(frame)))
+
+
+@behaviour
+def no_flush(agent: ScriptedAgent) -> None:
+    unflushed: list[str] = []
+    framed(agent, lambda frame: unflushed.append(json.dumps(frame) + "\n"))
+    agent.raw("".join(unflushed))
+
+
+@behaviour
+def byte_order_mark(agent: ScriptedAgent) -> None:
+    framed(agent, lambda frame: agent.raw("\ufeff" + json.dumps(frame) + "\n"))
+
+
+@behaviour
+def content_length(agent: ScriptedAgent) -> None:
+    def write(frame: dict[str, Any]) -> None:
+        body = json.dumps(frame)
+        agent.raw(f"Content-Length: {len(body)}\r\n\r\n{body}")
+
+    framed(agent, write)
+
+
+@behaviour
+def several_lines(agent: ScriptedAgent) -> None:
+    framed(agent, lambda frame: agent.raw(json.dumps(frame, indent=2) + "\n"))
+
+
+@behaviour
+def only_version_2(agent: ScriptedAgent) -> None:
+    agent.handlers["initialize"] = lambda _, request: agent.fail(
+        request, {"code": -32602, "message": "Invalid params"}
+    )
+    agent.run()
+
+
 @behaviour
 def malformed_answer(agent: ScriptedAgent) -> None:
     def answer(request: dict[str, Any]) -> None:
@@ -362,6 +412,15 @@ def ignores_sigterm_and_end_of_input(agent: ScriptedAgent) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     agent.run()
     signal.pause()
+
+
+@behaviour
+def outlives_its_input_behind_a_wrapper(agent: ScriptedAgent) -> None:
+    """Run an agent that does not exit, as a wrapper does that ends normally when it is told to end."""
+    program = [sys.executable, "-m", "tests.fake_agents.faulty", "ignores_sigterm_and_end_of_input"]
+    wrapped = subprocess.Popen(program)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    wrapped.wait()
 
 
 @behaviour

@@ -6,6 +6,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `session`: more fields of the answers that open a session
 - `history`: updates before the answer to `session/load`; `late_history`: updates after it
 - `loading`: steps before the answer to `session/load`
+- `banner`: text sent right after the answer to `session/new`
 - `turns`: the steps for certain prompts
 - `session_pages`: the pages that `session/list` answers, each a list of sessions
 - `steering`: the outcome of every message sent into a running turn; null: no answer
@@ -256,6 +257,9 @@ def main() -> None:
             getattr(Turn(agent, received), f"do_{name}")(*arguments)
         opened_id = f"{SESSION}-fork" if request["method"] == "session/fork" else SESSION
         agent.answer(request, {"sessionId": opened_id, **offers.get("session", {})})
+        if "banner" in offers:
+            time.sleep(0.02)  # so that a prompt sent immediately would arrive before it
+            agent.say(offers["banner"])
         for update in offers.get("late_history", []) if request["method"] == "session/load" else []:
             time.sleep(0.02)  # so that a prompt sent immediately would arrive in between
             Turn(agent, received).do_update(update)

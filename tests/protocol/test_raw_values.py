@@ -49,6 +49,32 @@ def test_a_completed_command_with_an_exit_code_has_failed(name: str) -> None:
     assert (call.status, call.exit_code) == ("failed", 3)
 
 
+@pytest.mark.parametrize(
+    ("raw_output", "exit_code"),
+    [
+        ({"query": "false", "result": "", "success": False}, None),  # Cline
+        ([{"query": "true", "success": True}, {"query": "false", "result": "", "success": False}], None),
+        ({"content": "red\n<shellId: 0 completed with exit code 3>"}, 3),  # Copilot
+        ("red\n<exited with exit code 3>\n", 3),
+    ],
+)
+def test_a_completed_command_whose_output_reports_a_failure_has_failed(
+    talk: Talk, raw_output: Any, exit_code: int | None
+) -> None:
+    talk.tool("t", kind="execute", status="completed", rawOutput=raw_output)
+    call = talk.only(ToolCall)
+    assert (call.status, call.exit_code) == ("failed", exit_code)
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["<shellId: 0 completed with exit code 0>", "it completed with exit code 3\nand then went on"],
+)
+def test_a_command_that_only_mentions_an_exit_code_has_not_failed(talk: Talk, output: str) -> None:
+    talk.tool("t", kind="execute", status="completed", rawOutput={"content": output})
+    assert talk.only(ToolCall).status == "completed"
+
+
 @pytest.mark.parametrize("name", ["opencode-slowshell", "qwen-always", "codex-zed-edit", "copilot-edit"])
 def test_successful_calls_are_completed(name: str) -> None:
     assert {call.status for call in calls(name)} == {"completed"}

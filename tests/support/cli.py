@@ -113,13 +113,15 @@ def answers(result: dict[str, Any]) -> list[Any]:
 
 
 @contextmanager
-def running(*args: str, cwd: Path, **env: str) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+def running(
+    *args: str, cwd: Path, stdin: int = subprocess.DEVNULL, **env: str
+) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
     """Start a run. Yield the process, and the mark by which its descendants are found."""
     mark = uuid.uuid4().hex
     with subprocess.Popen(
         [PROGRAM, *args],
         cwd=cwd,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment(**{MARK: mark, **env}),

@@ -250,7 +250,7 @@ def test_the_printed_conversation_has_its_plain_text(
 
 def test_exec_reports_it_as_progress(capsys: pytest.CaptureFixture[str]) -> None:
     session = fold(conversation().records)
-    ProgressPrinter().print_progress([], [Change("added", entry) for entry in session.entries])
+    ProgressPrinter(Session()).print_progress([], [Change("added", entry) for entry in session.entries])
     assert capsys.readouterr().err == "· weather in Rome\n"
 
 

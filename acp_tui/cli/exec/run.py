@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 MAX_STDERR_LINES = 10
 """The maximum number of lines of the agent's stderr to print after a failure."""
+QUIET_SECONDS = 0.15
+"""Seconds without a message before the prompt is sent: some agents greet right after the session is open."""
 FLUSH_SECONDS = 0.05
 """Seconds between flushes of the output."""
 
@@ -33,10 +35,11 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     """Run one prompt and return the exit code."""
     headless = HeadlessRun(args, agent)
     conversation = headless.conversation
-    output = OUTPUTS[args.output](content_stream())
+    output = OUTPUTS[args.output](content_stream(), conversation.session)
     run_log = RunLog()
     listener = OutputListener(output, run_log, headless)
     conversation.listen(listener)
+    headless.before_message = listener.break_line
 
     async def end() -> None:
         failure = headless.failure
@@ -71,6 +74,7 @@ async def _turn(headless: HeadlessRun, prompt: str) -> None:
     await conversation.start()
     await headless.open()
     await headless.apply_options()
+    await headless.wait_until_quiet(QUIET_SECONDS)
     await conversation.prompt([{"type": "text", "text": prompt}])
 
 

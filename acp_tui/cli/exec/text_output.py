@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.tool_call import progress_title
 from acp_tui.protocol.client_records import to_record
 from acp_tui.session.change import innermost
 from acp_tui.session.decision_text import decision_text
-from acp_tui.session.events import AgentExited, Decided, TextChunk
+from acp_tui.session.events import AgentExited, Decided, PromptSent, TextChunk
 from acp_tui.session.state import AgentMessage
 from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.session.text.safe_text import json_text, visible_line
@@ -22,9 +24,14 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.session.record import Record
+    from acp_tui.session.state import Session
 
 MAX_CHANGED_FILES = 30
 """The maximum number of changed files to list; a build may change thousands."""
+
+
+MAX_GREETING = 500
+"""The maximum number of characters to print of what the agent says before the prompt."""
 
 
 class ProgressPrinter:
@@ -33,16 +40,35 @@ class ProgressPrinter:
     Before each line, `break_line` is called to end an unfinished line on stdout.
     """
 
-    def __init__(self, break_line: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, session: Session, break_line: Callable[[], None] = lambda: None) -> None:
+        self._session = session
         self._break_line = break_line
         self._printed: dict[int, str] = {}  # last line of each entry, by id
+        self.is_prompted = False
+        """True once the prompt was sent: what the agent says from then on is the answer."""
+        self._greeting = ""  # what the agent said before
+
+    def take_greeting(self, events: Sequence[Event]) -> None:
+        """Collect what the agent says before the prompt, and print it when the prompt is sent."""
+        for event in events:
+            if isinstance(event, PromptSent):
+                self.is_prompted = True
+                self.print_greeting()
+            elif not self.is_prompted and isinstance(event, TextChunk) and event.speaker == "agent":
+                self._greeting += event.text
+
+    def print_greeting(self) -> None:
+        """Print what the agent said before the prompt, if anything."""
+        greeting, self._greeting = " ".join(self._greeting.split()), ""
+        if greeting:
+            self._print(f"before the prompt: {greeting[:MAX_GREETING]}")
 
     def print_progress(self, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print decisions, tool calls, notices and plan progress."""
         agent_gone = any(isinstance(event, AgentExited) for event in events)
         for event in events:
             if isinstance(event, Decided) and event.by != "covered":  # the earlier decision was printed
-                self._print(decision_text(event, event.subject or ""))
+                self._print(decision_text(event, event.subject or "") + self._unnamed_actions(event))
         for change in changes:
             if change.kind == "subagent":
                 self._print_warning(innermost(change))
@@ -62,6 +88,16 @@ class ProgressPrinter:
         if len(files) > MAX_CHANGED_FILES:
             self._print(f"and {pluralize(len(files) - MAX_CHANGED_FILES, 'more file')} changed")
 
+    def _unnamed_actions(self, event: Decided) -> str:
+        """Return the calls in progress, for a request that names neither a command nor a file itself."""
+        request = self._session.permissions.get(event.request_id)
+        asked = None if request is None else self._session.tool_calls.get(request.call_id)
+        if asked is None or asked.command or asked.paths or asked.mcp_tool is not None or asked.content:
+            return ""
+        calls = self._session.reducer_state.open_calls.values()
+        named = [progress_title(call) for call in calls if call is not asked]
+        return f" [in progress: {'; '.join(named)}]" if named else ""
+
     def _print_warning(self, change: Change) -> None:
         """Print a change in the session of a subagent, if it is a fault in what the agent sent."""
         entry = change.entry
@@ -78,15 +114,24 @@ class ProgressPrinter:
         print(f"· {visible_line(text)}", file=sys.stderr, flush=True)
 
 
+def is_same_file(one: TextIO, other: TextIO) -> bool:
+    """Return True if two streams are the same file or pipe, as after `2>&1`."""
+    try:
+        return os.path.sameopenfile(one.fileno(), other.fileno())
+    except (OSError, ValueError):  # one of them has no file descriptor
+        return False
+
+
 class TextOutput:
     """Prints the answer. Control characters are replaced if stdout is a terminal."""
 
     shows_history = False
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, session: Session) -> None:
         self._stream = stream
-        self._progress = ProgressPrinter(self.break_line)
+        self._progress = ProgressPrinter(session, self.break_line)
         self._is_terminal = stream.isatty()
+        self._is_mixed = self._is_terminal or is_same_file(stream, sys.stderr)
         self._text = GrowingText()
         self._carry = ""  # first half of a surrogate pair at the end of a chunk
         self._at_line_start = True
@@ -94,12 +139,15 @@ class TextOutput:
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print new text of the answer, with a blank line between messages. Progress goes to stderr."""
+        self._progress.take_greeting(events)
         if self._started and any(
             change.kind == "added" and isinstance(change.entry, AgentMessage) for change in changes
         ):
             self._write("\n\n" if not self._at_line_start else "\n")
         for event in events:
-            if isinstance(event, TextChunk) and event.speaker == "agent" and event.text:
+            if not (isinstance(event, TextChunk) and event.speaker == "agent"):
+                continue
+            if self._progress.is_prompted and event.text:
                 self._write(
                     self._sanitize(event.text) if self._is_terminal else self._join_surrogates(event.text)
                 )
@@ -116,8 +164,11 @@ class TextOutput:
         self._stream.flush()
 
     def break_line(self) -> None:
-        """On a terminal, end an unfinished line of the answer. Call this before printing to stderr."""
-        if self._is_terminal and not self._at_line_start:
+        """End an unfinished line of the answer before something is printed to stderr.
+
+        Only if both go to a terminal, or to the same file or pipe: elsewhere the answer stays as it is.
+        """
+        if self._is_mixed and not self._at_line_start:
             self._write("\n")
             self.flush()
 
@@ -126,6 +177,7 @@ class TextOutput:
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
+        self._progress.print_greeting()
         self._progress.print_changed_files(result["changedFiles"] or [], result["cwd"])
 
     def _sanitize(self, chunk: str) -> str:
@@ -154,12 +206,13 @@ class JsonOutput:
 
     shows_history = False
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, session: Session) -> None:
         self._stream = stream
-        self._progress = ProgressPrinter()
+        self._progress = ProgressPrinter(session)
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         """Print progress on stderr."""
+        self._progress.take_greeting(events)
         self._progress.print_progress(events, changes)
 
     def flush(self) -> None:
@@ -174,7 +227,7 @@ class NdjsonOutput:
 
     shows_history = True
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, _session: Session) -> None:
         self._stream = stream
 
     def print_record(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:

@@ -27,6 +27,10 @@ _OUTPUTS = ("formatted_output", "aggregated_output", "output", "stdout", "text",
 _EXIT_CODES = ("exit_code", "exitCode", "exit")
 _INNER = ("metadata", "observation", "result")
 """Keys in `rawOutput` under which some agents nest an object that contains the output."""
+_EXIT_LINE = re.compile(r"^<?[^\n<>]*\b(?:completed|exited) with exit code (\d{1,3})>?\.?\s*\Z", re.MULTILINE)
+"""The last line that Copilot adds to a command's output. Its status is "completed" nevertheless."""
+MAX_EXIT_LINE = 200
+MAX_RESULTS = 100
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 
@@ -82,14 +86,18 @@ def read_result(raw_output: Any) -> RawResult:
     if raw_output is None:
         return _NO_RESULT
     source = values.obj(raw_output)
-    places = [source, *(values.obj(source.get(name)) for name in _INNER)]
+    results = map(values.obj, values.items(raw_output)[:MAX_RESULTS])  # of several commands in one call
+    places = [source, *(values.obj(source.get(name)) for name in _INNER), *results]
     codes = (values.integer(place, name) for place in places for name in _EXIT_CODES)
     exit_code = next((code for code in codes if code is not None), None)
     failed = any(
         place.get("is_error") is True or place.get("isError") is True or place.get("success") is False
         for place in places
     )
-    return RawResult(_output(raw_output, places), exit_code, failed or bool(exit_code))
+    output = _output(raw_output, places)
+    if exit_code is None and (stated := _EXIT_LINE.search(output[-MAX_EXIT_LINE:])):
+        exit_code = int(stated[1])
+    return RawResult(output, exit_code, failed or bool(exit_code))
 
 
 def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:

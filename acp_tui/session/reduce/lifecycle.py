@@ -45,6 +45,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     """End the turns and requests that the agent's process left open, and report why it exited."""
     session.process = process = session.process or Process()
     process.exit_code, process.signal = event.exit_code, event.signal
+    process.outlived_input = event.outlived_input
     process.stderr_tail = event.stderr_tail
     sentence = exit_sentence(event)
     tail = "\n".join(event.stderr_tail) or None
