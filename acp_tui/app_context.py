@@ -176,7 +176,18 @@ class AppContext:
             if keep_log and self.settings.log.enabled
             else NullFolder()
         )
-        return Conversation(launch, options, self.settings, folder, rule_store=self.rule_store, past=past)
+        if fork and resumed is not None and folder.id is not None:
+            with suppress(OSError):
+                self._comments.save(folder.id, self._comments.load(resumed.id))
+        return Conversation(
+            launch,
+            options,
+            self.settings,
+            folder,
+            rule_store=self.rule_store,
+            past=past,
+            forked=resumed if fork or folder.path is None else None,
+        )
 
     def is_trusted(self, folder: Path) -> bool:
         """Return True if the user has declared a folder as trusted."""
@@ -264,12 +275,18 @@ class AppContext:
         return is_sensitive
 
     def prune(self) -> None:
-        """Delete the oldest recorded sessions that exceed the limits in the settings.
+        """Delete the oldest recorded sessions, and copies of files, that exceed the limits in the settings.
 
         Sessions in use and sessions with a git worktree stay.
         """
-        limits = self.settings.log
+        limits, copies = self.settings.log, self.settings.workspace
         prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
+        prune.prune_baselines(
+            paths().data,
+            days=copies.keep_baseline_days,
+            max_bytes=copies.keep_baseline_bytes,
+            now=time.time(),
+        )
 
     def _folder(
         self, launch: Launch, options: Options, resumed: StoredSession | None, *, fork: bool

@@ -67,5 +67,5 @@ def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
         return saved, []
     from acp_tui.workspace.git.worktrees.creation import restore_worktree
 
-    restore_worktree(saved)
-    return saved, [f"The worktree of this session was restored on the branch {saved.branch}: {saved.path}"]
+    note = f"The worktree of this session was restored on the branch {saved.branch}: {saved.path}"
+    return restore_worktree(saved), [note]

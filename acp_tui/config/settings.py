@@ -56,6 +56,8 @@ class Workspace:
     max_baseline_file_size: int = 5_000_000  # larger files cannot be reverted
     max_rewind_turns: int = 100
     max_rewind_bytes: int = 200_000_000  # of the copies of changed files
+    keep_baseline_days: int = 30  # since the session was last used
+    keep_baseline_bytes: int = 2_000_000_000  # of the copies of all sessions together
 
 
 @dataclass(slots=True)
@@ -169,6 +171,8 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "workspace.max_baseline_file_size": validators.size,
     "workspace.max_rewind_turns": validators.count,
     "workspace.max_rewind_bytes": validators.size,
+    "workspace.keep_baseline_days": validators.count,
+    "workspace.keep_baseline_bytes": validators.size,
     "own_server.enabled": validators.boolean,
     "own_server.agents": validators.strings,
 }

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions
 from acp_tui.controller.agent_supervisor import AgentSupervisor
-from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+from acp_tui.controller.changes.baseline_tracker import BaselineTracker, Origin
 from acp_tui.controller.changes.diff_locator import DiffLocator
 from acp_tui.controller.changes.rewind import Rewind
 from acp_tui.controller.context_warning import ContextWarning
@@ -42,12 +42,14 @@ from acp_tui.processes import Reaper
 from acp_tui.session.events import SessionOpened
 from acp_tui.store.session_name import session_name, set_session_name
 from acp_tui.store.stored_sessions import BASELINE
+from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.git.worktrees.worktree import META_FIELD
 from acp_tui.workspace.terminals.terminals import Terminals
 
 if TYPE_CHECKING:
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Record
     from acp_tui.session.state import Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
+    from acp_tui.store.stored_sessions import StoredSession
     from acp_tui.workspace.baseline.file_change import FileChange
 
 
@@ -84,8 +87,10 @@ class Conversation:
         *,
         rule_store: RuleStore | None = None,
         past: Iterable[Record] = (),
+        forked: StoredSession | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
+        """`past` are the records of the session's earlier runs; `forked` is the session it is a copy of."""
         self.launch = launch
         self.options = options
         self.folder = folder
@@ -105,7 +110,14 @@ class Conversation:
             self.note,
             self._reaper,
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
+            origin=self._origin_of_baseline(forked),
+            is_worth_keeping=lambda: options.can_rewind and bool(self.session.prompts),
         )
+        self._is_resumed = bool(self.session.prompts)
+        if options.worktree is not None and folder.meta.get(META_FIELD) != options.worktree.to_dict():
+            folder.update_meta(
+                **{META_FIELD: options.worktree.to_dict()}
+            )  # it was restored from another commit
         self.rewind = Rewind(self._recorder, self._baseline)
         self._usage_facts = UsageFacts(options.servers, launch.name, folder.id or "")
         self._context_warning = ContextWarning(self.session, settings.context_warning, self.note)
@@ -180,6 +192,15 @@ class Conversation:
         )
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 
+    def _origin_of_baseline(self, forked: StoredSession | None) -> Origin:
+        worktree = self.options.worktree
+        return Origin(
+            worktree_base(worktree.path, worktree.base) if worktree is not None else None,
+            forked.path / BASELINE if forked is not None else None,
+            bool(self.session.prompts),
+            self.session.heard_at,
+        )
+
     @property
     def session(self) -> Session:
         """The session's live state, which callers must not change."""
@@ -236,6 +257,8 @@ class Conversation:
         async with self._lifecycle_lock:
             if self._closing:
                 raise NotSupported("The conversation is closed.")
+            if self._is_resumed:  # the review works even if the agent cannot be started
+                self._baseline.begin()
             agent = await self._agent.start()
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
@@ -314,8 +337,7 @@ class Conversation:
         """Run one turn and wait for its end. The stop reason is in the session. Raises if the turn fails."""
         await self._baseline.ready()
         try:
-            if self.options.can_rewind:
-                await self.rewind.begin_turn()
+            await self.rewind.begin_turn(checkpoint=self.options.can_rewind)
             await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
         finally:
             self._gate.turn_ended()
@@ -391,7 +413,7 @@ class Conversation:
             await self._agent.end()
             await self._diff_locator.close()
             await self._usage_facts.finish()
-            await self._baseline.close()
+            await self._baseline.close(checkpoint=self.options.can_rewind)
             await asyncio.to_thread(self.listing.close)
             await asyncio.to_thread(self._reaper.close)
             if self._gate.rule_store is not None:

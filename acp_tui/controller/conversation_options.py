@@ -26,6 +26,6 @@ class Options:
     servers: list[Server] = field(default_factory=list)  # read each time a session is opened
     withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
     question_handler: QuestionHandler | None = None
-    can_rewind: bool = False  # copy changed files before and after each turn
+    can_rewind: bool = False  # files may change between turns: look at them before each turn
     terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
     worktree: Worktree | None = None  # `cwd` is in it

@@ -1,6 +1,7 @@
 """Who changed which lines of a text: the agent in one of its turns, or the user in between.
 
-A set of authors is an integer of bits: `YOU` for the user, `turn_bit(number)` for a turn.
+A set of authors is an integer of bits: `YOU` for the user, `CLOSED` for anybody while the session was closed,
+`turn_bit(number)` for a turn.
 """
 
 from __future__ import annotations
@@ -21,14 +22,18 @@ YOU = 1
 """The bit that stands for the user, or for another program that wrote between turns."""
 
 
+CLOSED = 2
+"""The bit that stands for whoever changed files between two runs of acp-tui."""
+
+
 def turn_bit(number: int) -> int:
     """Return the bit that stands for the agent in a turn. Turns are numbered from 1."""
-    return 1 << number
+    return 2 << number
 
 
 def turns_of(authors: int) -> Iterator[int]:
     """Yield the numbers of the turns whose bits are set."""
-    return (number for number in range(1, authors.bit_length()) if authors >> number & 1)
+    return (number for number in range(1, authors.bit_length() - 1) if authors & turn_bit(number))
 
 
 def block_authors(

@@ -72,6 +72,20 @@ class Review:
         """The number of parts that are left to review."""
         return sum(len(file.parts) for file in self.files.values())
 
+    @property
+    def round_began(self) -> int:
+        """The number of decisions when the comments were last sent."""
+        return self._round_began
+
+    def restore(self, decisions: Sequence[Decision], round_began: int) -> None:
+        """Continue with decisions that were saved. Files that are completely reviewed are known at once."""
+        self.decisions = [*decisions, *self.decisions]
+        self._round_began = round_began
+        last = {file.path: file for decision in decisions for file in decision.after}
+        for path, file in last.items():
+            if file.done:
+                self.files.setdefault(path, file)
+
     def begin_round(self) -> None:
         """Restart the count of reviewed parts. Called when the comments are sent to the agent."""
         self._round_began = len(self.decisions)

@@ -1,28 +1,35 @@
 """Removes old sessions that exceed the limits on number and size.
 
-Also removes project snapshots that a killed acp-tui left in sessions that are kept.
+Also removes the snapshots of sessions that are kept, by their age and size.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.config.paths import write_private
 from acp_tui.store.files.locks import file_lock
 from acp_tui.store.stored_sessions import (
     BASELINE,
+    REMOVED,
     STORE_LOCK_TIMEOUT_SECONDS,
     StoredSession,
     list_sessions,
+    removal_reason,
     sessions_directory,
     store_lock,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+SECONDS_PER_DAY = 86_400
 _REMOVED = ".removed-"
 
 
@@ -56,18 +63,78 @@ def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[Pr
     if not sessions.is_dir():
         return []
     removed = [one for one in chosen if _set_aside(one.session, one.session.path)]
-    # Deleting may take a while and be interrupted, so the folders were renamed first, which is atomic.
-    for leftover in sessions.glob(f"{_REMOVED}*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    _delete_leftovers(sessions)
     return removed
 
 
+def _delete_leftovers(sessions: Path) -> None:
+    """Delete the folders that were set aside, also by a process that was interrupted."""
+    for leftover in sessions.glob(f"{_REMOVED}*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
 def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Remove the sessions that exceed the limits, and leftover snapshots. Return the removed sessions."""
-    for session in list_sessions(data_dir):
-        if (copies := session.path / BASELINE).is_dir():
-            _set_aside(session, copies)
+    """Remove the sessions that exceed the limits. Return the removed sessions."""
     return remove_sessions(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
+
+
+def prune_baselines(data_dir: Path, *, days: int, max_bytes: int, now: float) -> list[StoredSession]:
+    """Remove the snapshots of sessions that have not been used for `days`, and the oldest beyond `max_bytes`.
+
+    The snapshots of sessions in use stay, and the newest one, whatever its size. In the place of each removed
+    snapshot, a file says why, for when the session is resumed. Return the sessions.
+    """
+    kept = [
+        session for session in list_sessions(data_dir) if (session.path / BASELINE).is_dir()
+    ]  # the newest first
+    sizes = _baseline_sizes([session.path / BASELINE for session in kept])
+    removed: list[StoredSession] = []
+    total = 0
+    for position, (session, size) in enumerate(zip(kept, sizes, strict=True)):
+        if removal_reason(session.path / BASELINE):
+            continue
+        total += size
+        if now - session.updated > days * SECONDS_PER_DAY:
+            why = f"the session was not used for {days} days (workspace.keep_baseline_days)"
+        elif position and total > max_bytes:
+            limit = f"{max_bytes / 1e6:,.0f} MB (workspace.keep_baseline_bytes)"
+            why = f"the copies of all sessions took more than {limit}"
+        else:
+            continue
+        if _set_aside(session, session.path / BASELINE):
+            removed.append(session)
+            with suppress(OSError):
+                write_private(session.path / BASELINE / REMOVED, f"{why}\n")
+    _delete_leftovers(sessions_directory(data_dir))
+    return removed
+
+
+def _baseline_sizes(folders: Sequence[Path]) -> list[int]:
+    """Return the bytes that each of these folders takes, without files that are also elsewhere.
+
+    The objects of the user's repository are hard links, which take no space as long as the repository has
+    them. A file that only these folders have counts for the first of them.
+    """
+    files = [list(_files_below(folder)) for folder in folders]
+    links = Counter((status.st_dev, status.st_ino) for found in files for status in found)
+    counted: set[tuple[int, int]] = set()
+    sizes = []
+    for found in files:
+        size = 0
+        for status in found:
+            key = (status.st_dev, status.st_ino)
+            if key not in counted and links[key] >= status.st_nlink:
+                counted.add(key)
+                size += status.st_size
+        sizes.append(size)
+    return sizes
+
+
+def _files_below(folder: Path) -> Iterator[os.stat_result]:
+    for directory, _, names in os.walk(folder):
+        for name in names:
+            with suppress(OSError):  # deleted meanwhile
+                yield os.lstat(os.path.join(directory, name))  # noqa: PTH118 - thousands of git objects
 
 
 def sessions_in_use(data_dir: Path) -> set[str]:
@@ -85,6 +152,8 @@ def sessions_in_use(data_dir: Path) -> set[str]:
 
 def _set_aside(session: StoredSession, path: Path) -> bool:
     """Rename a folder of the session, so that the folder can be deleted later.
+
+    Deleting may take a while and be interrupted; renaming is atomic.
 
     Return False if the session is in use, or if the folder cannot be renamed.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from acp_tui.store.files.json_lines_file import JsonLinesFile
 
@@ -21,7 +21,7 @@ class SavedComments:
     def __init__(self, state_dir: Path) -> None:
         self._lines = JsonLinesFile(state_dir / "review_comments.jsonl", condense=_current)
 
-    def save(self, session: str, comments: list[dict[str, Any]]) -> None:
+    def save(self, session: str, comments: object) -> None:
         """Save all comments of a session. Raises `OSError`."""
         self._lines.append({"session": session, "comments": comments})
 

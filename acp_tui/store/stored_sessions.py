@@ -4,7 +4,7 @@ sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the version of the format
     wire.jsonl     all records, from which the session is rebuilt; the writer holds a lock on the file
     stderr.log     the agent's standard error, limited in size
-    baseline.git/  the snapshot of the project (see `workspace`); deleted when the session is closed
+    baseline.git/  the snapshot of the project (see `workspace`) and the review; `prune` limits age and size
 """
 
 from __future__ import annotations
@@ -31,9 +31,18 @@ WIRE = "wire.jsonl"
 STDERR = "stderr.log"
 META = "meta.json"
 BASELINE = "baseline.git"
+REMOVED = "removed"
+"""The name of the only file that is left in `BASELINE` after `prune` has deleted the snapshot."""
 
 STORE_LOCK_TIMEOUT_SECONDS = 2.0
 """Seconds to wait, in a thread, while another process creates, opens or removes a session."""
+
+
+def removal_reason(baseline: Path) -> str:
+    """Return why the snapshot of a session was deleted, as a clause; an empty string if it was not."""
+    with suppress(OSError, ValueError), open(baseline / REMOVED, encoding="utf-8") as file:
+        return visible_line(file.read(200).strip())
+    return ""
 
 
 def sessions_directory(data_dir: Path) -> Path:
@@ -117,12 +126,14 @@ class StoredSession:
             os.close(descriptor)
 
     def size(self) -> int:
-        """Return the size of the folder in bytes."""
+        """Return the size of the recording in bytes, without the snapshot, which has a limit of its own."""
         total = 0
-        for directory, _, names in os.walk(self.path):
+        for directory, folders, names in os.walk(self.path):
+            if BASELINE in folders:
+                folders.remove(BASELINE)
             for name in names:
                 with suppress(OSError):  # another process may delete files meanwhile
-                    total += os.lstat(os.path.join(directory, name)).st_size  # noqa: PTH118 - thousands of git objects
+                    total += (Path(directory) / name).lstat().st_size
         return total
 
 

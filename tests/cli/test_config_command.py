@@ -70,6 +70,8 @@ def test_every_value_is_shown_with_its_origin(
         "workspace.sensitive": "[] built in",
         "workspace.max_rewind_turns": "100 built in",
         "workspace.max_rewind_bytes": "200000000 built in",
+        "workspace.keep_baseline_days": "30 built in",
+        "workspace.keep_baseline_bytes": "2000000000 built in",
         "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],
         "own_server.enabled": "false built in",
         "own_server.agents": "[] built in",

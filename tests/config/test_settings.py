@@ -58,6 +58,8 @@ sensitive = ["*.secret"]
 max_baseline_file_size = 100
 max_rewind_turns = 7
 max_rewind_bytes = "3 MB"
+keep_baseline_days = 8
+keep_baseline_bytes = "4 MB"
 
 [own_server]
 enabled = true
@@ -79,9 +81,10 @@ agents = ["pi"]
     assert settings.workspace.additional_directories == [project / "more"]
     assert (settings.workspace.sensitive, settings.workspace.max_baseline_file_size) == (["*.secret"], 100)
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
+    assert (settings.workspace.keep_baseline_days, settings.workspace.keep_baseline_bytes) == (8, 4_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 20, 23, 24, 25, 26, 29, 30]
+    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 20, 23, 24, 25, 26, 27, 28, 31, 32]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 

@@ -539,7 +539,7 @@ async def test_contents_of_files_that_match_sensitive_patterns_are_not_logged(
     assert (answers, written) == ([MASK, MASK], [MASK])
 
 
-async def test_the_baseline_is_kept_until_the_conversation_is_closed(
+async def test_the_baseline_is_kept_when_the_conversation_is_closed(
     converse: Converse,
 ) -> None:
     chat = converse()
@@ -548,6 +548,16 @@ async def test_the_baseline_is_kept_until_the_conversation_is_closed(
     await chat.prompt(["write_file", str(chat.conversation.cwd / "file"), "new"])
     await restart(chat.conversation)
     assert [change.revertable for change in await chat.conversation.changes()] == [True]
+    await chat.conversation.close()
+    assert chat.conversation.folder.path is not None
+    assert (chat.conversation.folder.path / "baseline.git").is_dir()
+
+
+async def test_the_baseline_is_deleted_if_nothing_has_changed_and_no_prompt_was_sent(
+    converse: Converse,
+) -> None:
+    chat = converse(can_rewind=True)
+    await chat.open()
     await chat.conversation.close()
     assert chat.conversation.folder.path is not None
     assert {path.name for path in chat.conversation.folder.path.iterdir()} == {

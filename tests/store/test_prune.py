@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
-from acp_tui.store.prune import prune, prune_candidates, remove_sessions
+from acp_tui.store.prune import SECONDS_PER_DAY, prune, prune_baselines, prune_candidates, remove_sessions
 from acp_tui.store.session_folder import SessionFolder, create_session_folder
-from acp_tui.store.stored_sessions import list_sessions, sessions_directory
+from acp_tui.store.stored_sessions import list_sessions, removal_reason, sessions_directory
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,15 +69,52 @@ def test_a_session_with_a_worktree_is_kept(tmp_path: Path) -> None:
     assert len(prune(tmp_path, keep=1, max_bytes=10**9)) == 1
 
 
-def test_leftover_baselines_are_removed_before_sessions(tmp_path: Path) -> None:
-    """A killed process leaves its baseline behind."""
-    killed, used = record(tmp_path, 1), record(tmp_path, 2)
-    killed.close()
+def test_the_limit_on_recordings_does_not_count_baselines(tmp_path: Path) -> None:
+    record(tmp_path, 1).close()
+    assert prune(tmp_path, keep=100, max_bytes=500_000) == []
 
-    assert prune(tmp_path, keep=100, max_bytes=1_200_000) == []
-    assert {path.name for path in killed.path.iterdir()} == {"meta.json", "wire.jsonl", "stderr.log"}
-    assert (used.path / "baseline.git" / "object").exists()
+
+def prune_copies(data_dir: Path, *, days: int = 30, max_bytes: int = 10**9, now: float = 0) -> list[str]:
+    return [session.id for session in prune_baselines(data_dir, days=days, max_bytes=max_bytes, now=now)]
+
+
+def test_baselines_of_sessions_that_were_not_used_for_long_are_removed(tmp_path: Path) -> None:
+    folders = [record(tmp_path, at) for at in (0, 40 * SECONDS_PER_DAY, 50 * SECONDS_PER_DAY)]
+    for folder in folders:
+        folder.close()
+    assert prune_copies(tmp_path, now=60 * SECONDS_PER_DAY) == [folders[0].id]
+    assert [(folder.path / "baseline.git" / "object").exists() for folder in folders] == [False, True, True]
+    assert removal_reason(folders[0].path / "baseline.git") == (
+        "the session was not used for 30 days (workspace.keep_baseline_days)"
+    )
+    assert removal_reason(folders[1].path / "baseline.git") == ""
+    assert len(ids(tmp_path)) == 3
+    assert prune_copies(tmp_path, now=60 * SECONDS_PER_DAY) == []
+
+
+def test_the_oldest_baselines_beyond_the_size_limit_are_removed(tmp_path: Path) -> None:
+    folders = [record(tmp_path, at) for at in range(3)]
+    for folder in folders:
+        folder.close()
+    assert prune_copies(tmp_path, max_bytes=2_500_000) == [folders[0].id]
+    assert prune_copies(tmp_path, max_bytes=0) == [folders[1].id]
+    assert (folders[2].path / "baseline.git" / "object").exists()
+    assert "2 MB" in removal_reason(folders[0].path / "baseline.git")
+
+
+def test_objects_that_the_users_repository_has_too_do_not_count(tmp_path: Path) -> None:
+    folders = [record(tmp_path, at) for at in range(2)]
+    for folder in folders:
+        os.link(folder.path / "baseline.git" / "object", tmp_path / f"object of {folder.id}")
+        folder.close()
+    assert prune_copies(tmp_path, max_bytes=0) == []
+
+
+def test_the_baseline_of_a_session_in_use_is_kept(tmp_path: Path) -> None:
+    used = record(tmp_path, 0)
+    assert prune_copies(tmp_path, now=60 * SECONDS_PER_DAY) == []
     used.close()
+    assert prune_copies(tmp_path, now=60 * SECONDS_PER_DAY) == [used.id]
 
 
 def test_a_damaged_session_folder_can_be_removed(tmp_path: Path) -> None:

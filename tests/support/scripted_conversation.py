@@ -103,7 +103,13 @@ class ScriptedConversation:
 
 
 def scripted_conversation(
-    cwd: Path, module: str, *args: str, keep_log: bool = True, resumed: Any = None, **options: Any
+    cwd: Path,
+    module: str,
+    *args: str,
+    keep_log: bool = True,
+    resumed: Any = None,
+    fork: bool = False,
+    **options: Any,
 ) -> ScriptedConversation:
     """Return a conversation that has not been started."""
     mark = uuid.uuid4().hex
@@ -112,7 +118,7 @@ def scripted_conversation(
     launch = Launch("scripted", "Scripted Agent", command, environment, ad_hoc=True)
     app_context = AppContext.open(cwd)
     conversation = app_context.conversation(
-        launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed
+        launch, Options(cwd=cwd, **options), keep_log=keep_log, resumed=resumed, fork=fork
     )
     chat = ScriptedConversation(conversation, mark)
     conversation.listen(lambda record, _events, _changes: chat.records.append(record))

@@ -244,11 +244,11 @@ def test_a_worktree_is_made_again_on_its_branch(project: Path, data: Path) -> No
     worktree = worktree_of(project, data)
     commit(worktree.path, "c.txt", "c\n")
     git(project, "worktree", "remove", "--force", str(worktree.path))
-    restore_worktree(worktree)
+    assert restore_worktree(worktree) == worktree
     assert (worktree.path / "c.txt").read_text() == "c\n"
     remove_worktree(worktree)
     commit(project, "later.txt", "")
-    restore_worktree(worktree)
+    assert restore_worktree(worktree).base == git(project, "rev-parse", "HEAD").strip()
     assert (worktree.path / "later.txt").exists()
 
 

@@ -1,7 +1,8 @@
 """Finds the files that a conversation has changed, by comparing them with a baseline.
 
-The baseline is a copy of the project's files from the start of the conversation. Other files are added when
-the agent names them in a tool call or in a request to write a file.
+The baseline is a copy of the project's files from the start of the session. Other files are added when the
+agent names them in a tool call or in a request to write a file. The baseline is kept with the recorded
+session, so that it is the same after the session was resumed.
 """
 
 from __future__ import annotations
@@ -10,10 +11,15 @@ import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from acp_tui.console.quantities import pluralize
+from acp_tui.entry_labels import relative_path
+from acp_tui.errors import UserError
 from acp_tui.session.events import Noticed
 from acp_tui.session.state import Diff, ToolCall
+from acp_tui.session.text.safe_text import visible_line
+from acp_tui.store.stored_sessions import BASELINE, removal_reason
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
@@ -26,10 +32,13 @@ if TYPE_CHECKING:
     from acp_tui.session.change import Change
     from acp_tui.session.events import Event
     from acp_tui.workspace.baseline.file_change import FileChange, FileState
+    from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
     from acp_tui.workspace.baseline.limits import Limits
     from acp_tui.workspace.files.roots import Roots
 
 CHANGING = frozenset({"edit", "delete", "move"})
+MAX_NAMES = 3
+"""The maximum number of files named in a notice. Others are only counted."""
 COPY_NOTICE_SECONDS = 3.0
 """Delay before the user is told that the project is being copied."""
 
@@ -44,10 +53,28 @@ class FileVersions:
     """Why the texts are unknown, as a sentence; None if they are known."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a baseline comes from, other than from the files as they are now.
+
+    By default, the conversation is a new one.
+    """
+
+    worktree: WorktreeBase | None = None
+    """The commit to compare with, in a worktree."""
+    copy_of: Path | None = None
+    """The directory of the baseline of another session, of which this session is a fork."""
+    had_prompts: bool = False
+    """Whether the session has prompts of an earlier run, so that its files may have been changed by them."""
+    last_heard: float | None = None
+    """The time of the agent's last message in the earlier run."""
+
+
 class BaselineTracker:
     """Keeps copies of the files in the session's folders, and finds out which files have changed.
 
-    The copies are in `directory`, or, if `directory` is None, in a temporary folder.
+    The copies are in `directory`, or, if `directory` is None, in a temporary folder. Copies that are in
+    `directory` already are used again.
     """
 
     def __init__(
@@ -58,17 +85,30 @@ class BaselineTracker:
         note: Callable[[Event], None],
         reaper: Reaper,
         history: HistoryLimits | None = None,
+        *,
+        origin: Origin | None = None,
+        is_worth_keeping: Callable[[], bool] = lambda: True,
     ) -> None:
+        """`is_worth_keeping` tells whether to keep copies with which nothing has changed."""
         self._note = note
+        self._roots = roots
+        self._origin = origin or Origin()
+        self._is_worth_keeping = is_worth_keeping
         self._scratch: TemporaryDirectory[str] | None = None
         if directory is None:
             self._scratch = TemporaryDirectory(prefix="acp-tui-")
-            directory = Path(self._scratch.name) / "baseline.git"
-        self._baseline = Baseline(roots, directory, limits, reaper)
+            directory = Path(self._scratch.name) / BASELINE
+        self._directory = directory
+        self._baseline = Baseline(roots, directory, limits, reaper, self._origin.worktree)
+        self.state = self._baseline.state
+        """What is saved beside the copies."""
+        self.state.on_error = self._not_saved
         self.turns = TurnHistory(self._baseline, history or HistoryLimits())
         """The states of the files before and after each turn."""
         self._largest = limits.file_size
         self._taking: asyncio.Task[None] | None = None
+        self._stage: Literal["", "resuming", "copying", "ready"] = ""
+        self._was_resumed = False
         self._is_announced = False
         self._named: set[str] = set()
         self._naming: set[asyncio.Task[None]] = set()
@@ -111,6 +151,11 @@ class BaselineTracker:
             return []
         await self._all_named()
         return await self._baseline.changes()
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether the baseline has been taken or resumed."""
+        return self._stage == "ready"
 
     @property
     def complete(self) -> bool:
@@ -159,16 +204,27 @@ class BaselineTracker:
         """Restore one file as it was when the session began. Raises `UserError`."""
         await self._baseline.revert(path)
 
-    async def close(self) -> None:
-        """Stop all work and delete the copies. A resumed session takes a new baseline."""
+    async def close(self, *, checkpoint: bool = False) -> None:
+        """Stop all work. Keep the copies for when the session is resumed.
+
+        With `checkpoint`, look at the files once more: what changes later was changed while the session was
+        closed.
+        """
         running = [*self._naming, *([self._taking] if self._taking else [])]
         for task in running:
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
-        await self.turns.close()
-        await self._baseline.delete()
+        is_ready = self._stage == "ready"
+        await self.turns.close(checkpoint=checkpoint and is_ready and self._scratch is None)
         if self._scratch is not None:
+            await self._baseline.delete()
             await asyncio.to_thread(self._scratch.cleanup)
+        elif self._stage == "copying" or (
+            is_ready and not (self._was_resumed or self._is_worth_keeping()) and self.turns.is_empty
+        ):
+            await self._baseline.delete()
+        else:
+            self._baseline.stop()
 
     async def _taken(self) -> None:
         self.begin()
@@ -185,9 +241,51 @@ class BaselineTracker:
         await asyncio.shield(self._taking)
 
     async def _take(self) -> None:
-        await self._baseline.take_snapshot()
+        self._stage = "resuming"
+        self._was_resumed = await self._baseline.resume(self._origin.copy_of)
+        if not self._was_resumed:
+            removed = await asyncio.to_thread(removal_reason, self._directory)
+            self._stage = "copying"
+            await self._baseline.take_snapshot()
         for sentence in self._baseline.notices:
             self._note(Noticed("warning", sentence))
+        try:
+            if self._was_resumed:
+                await self._resume_history()
+            else:
+                await self._begin_history(removed)
+        except UserError as error:
+            self._note(Noticed("warning", str(error)))
+        self._stage = "ready"
+
+    async def _resume_history(self) -> None:
+        is_fork = self._origin.copy_of is not None
+        changed = await self.turns.resume(self._origin.last_heard, was_closed=not is_fork)
+        if changed:
+            cwd = str(self._roots.cwd)
+            names = ", ".join(visible_line(relative_path(str(path), cwd)) for path in changed[:MAX_NAMES])
+            more = f" and {len(changed) - MAX_NAMES} more" if len(changed) > MAX_NAMES else ""
+            files = pluralize(len(changed), "file")
+            self._note(Noticed("info", f"{files} changed while the session was closed: {names}{more}."))
+
+    async def _begin_history(self, removed: str) -> None:
+        """Say so if the files may have been changed before the baseline was taken. Raises `UserError`."""
+        in_worktree = self._origin.worktree is not None
+        if self._origin.had_prompts or (in_worktree and await self._baseline.changes()):
+            await self.turns.mark_incomplete()
+        if self._origin.had_prompts and not self._baseline.notices:
+            why = f", because {removed}" if removed else ""
+            begin = "since the worktree was created" if in_worktree else "from now on"
+            sentence = f"The copies of the files from the start of this session are gone{why}."
+            self._note(Noticed("warning", f"{sentence} Changes are listed {begin}."))
+
+    def _not_saved(self, error: OSError) -> None:
+        why = error.strerror or str(error)
+        self._note(
+            Noticed(
+                "warning", f"What the review needs after a restart could not be saved: {visible_line(why)}."
+            )
+        )
 
     async def _all_named(self) -> None:
         if self._naming:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from acp_tui.entry_labels import relative_path
 from acp_tui.errors import UserError
 from acp_tui.review.comments import prompt_of
 from acp_tui.review.decisions import Decision, Review, Write
+from acp_tui.review.saved_review import ContentNames, SavedReview
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.baseline.file_content import FileContent, signature
 from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, replace_if_unchanged
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 
 BATCH_FILES = 8
 """The number of files that are loaded together."""
+_SAVED = "review"  # the name in `SavedState`
 MAX_SIZE_LOADED_AHEAD = 64_000_000
 """After this many bytes of contents, further files are loaded only when needed."""
 
@@ -48,6 +51,12 @@ class ConversationReview:
         self._stamps: dict[Path, tuple[int, ...] | None] = {}  # of the files when they were loaded
         self._decision_lock = asyncio.Lock()
         self._disk_lock = asyncio.Lock()  # reading and writing take turns
+        self._accepted: dict[
+            Path, FileVersion
+        ] = {}  # saved versions to compare with, of files not loaded yet
+        self._names = ContentNames()
+        self._restored = False
+        self._restore_lock = threading.Lock()
 
     @property
     def finds_all(self) -> bool:
@@ -57,6 +66,46 @@ class ConversationReview:
     def name(self, path: Path | str) -> str:
         """Return the path relative to the session's folder, safe to display."""
         return visible_line(relative_path(str(path), self._cwd))
+
+    # ----------------------------------------------------------------- saving
+
+    def _restore(self) -> None:
+        """Read the decisions of an earlier acp-tui, once the baseline is ready. Blocks."""
+        with self._restore_lock:
+            if self._restored or not self._baseline.is_ready:
+                return
+            self._restored = True
+            state = self._baseline.state
+            saved = SavedReview.from_json(state.read(_SAVED), state.content)
+            self._accepted = saved.accepted
+            self.model.restore(saved.decisions, saved.round_began)
+            self._stamps = {
+                path: stamp for path, stamp in saved.signatures.items() if path in self.model.files
+            } | self._stamps
+
+    async def _save(self) -> None:
+        """Save the decisions, so that they are still made after a crash. An error is reported, not raised."""
+        if not self._baseline.is_ready:
+            return
+        decided = {file.path for decision in self.model.decisions for file in decision.before}
+        files = self.model.files
+        decided |= self._accepted.keys()
+        self._accepted |= {path: files[path].old for path in decided if path in files}
+        done = {path for path in decided if path in files and files[path].done}
+        saved = SavedReview(
+            self.model.decisions,
+            dict(self._accepted),
+            {path: self._stamps.get(path) for path in done},
+            self.model.round_began,
+        )
+        await asyncio.to_thread(self._write_saved, saved)
+
+    def _write_saved(self, saved: SavedReview) -> None:
+        value, contents = saved.to_json(self._names)
+        state = self._baseline.state
+        if state.keep_contents(contents) and state.write(_SAVED, value):
+            state.drop_contents(contents)
+        self._names.forget_others(contents)
 
     # ----------------------------------------------------------------- the disk
 
@@ -70,10 +119,11 @@ class ConversationReview:
             first: The file to load before the others; None for the first in the list.
         """
         changes = {change.path: change for change in await self._baseline.changes()}
+        await asyncio.to_thread(self._restore)
         self.listed = changes
         commented = {Path(comment.path) for comment in self.comments}
         self.model.forget(self.model.files.keys() - changes.keys() - commented)
-        paths = {*changes, *self.model.files, *commented}
+        paths = {*changes, *self.model.files, *commented}  # files without changes can have a decision
         stale = await asyncio.to_thread(self._stale, sorted(paths, key=str))
         updated()
         if stale:
@@ -107,7 +157,8 @@ class ConversationReview:
         obstacles = {
             path: self.listed[path].revert_obstacle if path in self.listed else None for path in paths
         }
-        accepted = {path: known[path].old for path in paths if path in known}
+        await asyncio.to_thread(self._restore)
+        accepted = self._accepted | {path: file.old for path, file in known.items()}
         files = await self._loader.load(obstacles, accepted)
         for file in files:
             self.model.update(file)
@@ -120,6 +171,7 @@ class ConversationReview:
         """Accept parts of a file as it was shown, by default the whole file. Raises `UserError`."""
         async with self._decision_lock:
             self.model.record(self.model.accept(shown.path, self._current(shown, parts)))
+            await self._save()
 
     @uninterrupted
     async def revert(self, shown: ChangedFile, parts: Sequence[Part] | None = None) -> None:
@@ -140,6 +192,7 @@ class ConversationReview:
                 except ChangedMeanwhileError:
                     raise self._changed(shown.path) from None
             self.model.record(decision)
+            await self._save()
 
     async def accept_file(self, path: Path) -> None:
         """Accept a file as it is on disk. Raises `UserError`."""
@@ -167,9 +220,11 @@ class ConversationReview:
             except ChangedMeanwhileError:
                 raise self._changed(path) from None
             self.model.record(decision)
+            await self._save()
 
     def accepted(self) -> set[Path]:
         """Return the accepted files that have not changed on disk since. Blocks: call it in a thread."""
+        self._restore()
         return {
             path
             for path, verb in self.model.verdicts().items()
@@ -218,6 +273,7 @@ class ConversationReview:
             if reverted:
                 in_order = {file.path: reverted[file.path] for file, _ in chosen if file.path in reverted}
                 self.model.record(self.model.revert_all(in_order))
+                await self._save()
         if problems:
             others = (
                 f"{len(problems) - 1} more {'files were' if len(problems) > 2 else 'file was'} not reverted"
@@ -229,6 +285,7 @@ class ConversationReview:
     @uninterrupted
     async def undo(self) -> Decision | None:
         """Undo the last decision and return it; None if there is none. Raises `UserError`."""
+        await asyncio.to_thread(self._restore)
         async with self._decision_lock, self._disk_lock:
             if not self.model.decisions:
                 return None
@@ -247,7 +304,9 @@ class ConversationReview:
             finally:
                 for write in writes:  # if a write failed, the files written before it must be loaded again
                     self._stamps.pop(write.path, None)
-            return self.model.undo()
+            decision = self.model.undo()
+            await self._save()
+            return decision
 
     def _check_revertable(self, file: ChangedFile) -> None:
         if obstacle := file.revert_obstacle():

@@ -6,11 +6,13 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from acp_tui.review.authorship import CLOSED as CLOSED_BIT
 from acp_tui.review.authorship import YOU, block_authors, turn_bit
 from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion
 from acp_tui.review.text_change import split_lines
 from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.turn_history import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +62,7 @@ class ReviewLoader:
         """
         originals = await self._baseline.original_states(obstacles)
         await self._baseline.turns.settled()
-        turns, cut = self._baseline.turns.turns, self._baseline.turns.dropped
+        turns, cut = self._baseline.turns.periods, self._baseline.turns.dropped
         histories = {path: _history(path, originals[path], turns, cut=cut) for path in obstacles}
         blobs = {state.blob for history in histories.values() for state in history.states if state.blob}
         contents = await self._baseline.contents(blobs)
@@ -106,14 +108,15 @@ class ReviewLoader:
 
 
 def _history(path: Path, original: FileState, turns: Sequence[Turn], *, cut: bool) -> _History:
-    history = _History([original])
+    history = _History([original], last_author=0 if cut and not turns else YOU)
     for turn in turns:
         first = cut and turn is turns[0]  # dropped turns may have changed the file before
         history.add(turn.before.files.get(path, original), 0 if first else YOU)
+        author = CLOSED_BIT if turn.number == CLOSED else turn_bit(turn.number)
         if turn.after is None:
-            history.last_author = turn_bit(turn.number)
+            history.last_author = author
         else:
-            history.add(turn.after.files.get(path, original), turn_bit(turn.number))
+            history.add(turn.after.files.get(path, original), author)
     return history
 
 

@@ -44,11 +44,14 @@ class Rewind:
         self.replaced_earlier: Sequence[ReplacedFile] = ()
         """If a rewind of an earlier session led to this session: the files that the rewind replaced."""
 
-    async def begin_turn(self) -> None:
-        """Copy the files that have changed so far, before a prompt is sent."""
+    async def begin_turn(self, *, checkpoint: bool = True) -> None:
+        """Copy the files that have changed so far, before a prompt is sent.
+
+        Without `checkpoint`, nobody has changed files since the last turn.
+        """
         number = len(self._recorder.session.prompts) + 1
         self._points.pop(number, None)
-        await self._turns.begin_turn(number)
+        await self._turns.begin_turn(number, checkpoint=checkpoint)
 
     def end_turn(self) -> None:
         """Copy the files that the turn has changed."""

@@ -25,18 +25,29 @@ from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
 from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot
 from acp_tui.workspace.baseline.limits import LimitExceededError, Limits, Totals
 from acp_tui.workspace.baseline.restore import remove, restore
+from acp_tui.workspace.baseline.saved_state import (
+    DAMAGE,
+    SavedState,
+    copy_baseline,
+    signature_from_json,
+    state_from_json,
+    state_to_json,
+)
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
 from acp_tui.workspace.git.private_git import GitError, PrivateGit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from acp_tui.processes import Reaper
+    from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
     from acp_tui.workspace.files.roots import Roots
 
 _TOO_LATE = "it was changed before acp-tui could copy it"
 _MAX_REPOSITORIES = 200
+_VERSION = 1
+_SNAPSHOT, _ANNOUNCED = "snapshot", "announced"  # names in `SavedState`
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +65,14 @@ class Baseline:
     """
 
     def __init__(
-        self, roots: Roots, directory: Path, limits: Limits | None = None, reaper: Reaper | None = None
+        self,
+        roots: Roots,
+        directory: Path,
+        limits: Limits | None = None,
+        reaper: Reaper | None = None,
+        worktree: WorktreeBase | None = None,
     ) -> None:
+        """If a root is in `worktree`, the original state of the files is that of the worktree's commit."""
         self.notices: list[str] = []
         """Sentences for the user about files that are not in the snapshot."""
         self._complete = True
@@ -65,12 +82,16 @@ class Baseline:
         """The number and total size of the copied files."""
         self._roots = roots
         self._directory = directory
+        self._worktree = worktree
+        self.state = SavedState(directory)
+        """What is saved beside the copies. `take_snapshot` deletes it, `resume` reads it."""
         self._reaper = reaper
         self._limits = limits or Limits()
         self._git: PrivateGit | None = None
         self._why_no_git = "there is no snapshot"
         self._numbers = count()
         self._snapshots: list[FolderSnapshot] = []  # the innermost first
+        self._saved_roots: list[Path] = []
         self._announced: dict[Path, _AnnouncedFile] = {}
         self._copies: CheckpointCopies | None = None
         self._lock = threading.Lock()  # the index files allow only one thread at a time
@@ -92,6 +113,19 @@ class Baseline:
         git = self._git = PrivateGit(self._directory, self._reaper, seconds=self._limits.git_seconds)
         try:
             await asyncio.to_thread(self._take_snapshot, git, report)
+        except asyncio.CancelledError:
+            git.stop()
+            raise
+
+    async def resume(self, copy_of: Path | None = None) -> bool:
+        """Use the snapshot that an earlier acp-tui has taken, instead of taking one.
+
+        Folders that are not in the snapshot are copied now. With `copy_of`, the directory of another
+        baseline, use a copy of its snapshot. Return False if there is no usable snapshot.
+        """
+        git = self._git = PrivateGit(self._directory, self._reaper, seconds=self._limits.git_seconds)
+        try:
+            return await asyncio.to_thread(self._resume, git, copy_of)
         except asyncio.CancelledError:
             git.stop()
             raise
@@ -160,6 +194,26 @@ class Baseline:
         """
         await asyncio.to_thread(self._restore_at, path, checkpoint)
 
+    @property
+    def latest(self) -> Checkpoint:
+        """The latest checkpoint; if there is none, the state when the session began."""
+        return self._copies.last if self._copies is not None else Checkpoint({}, {})
+
+    @property
+    def copy_sizes(self) -> dict[str, int]:
+        """The sizes of the copies that only checkpoints need, by blob."""
+        return self._copies.sizes if self._copies is not None else {}
+
+    def resume_checkpoints(self, latest: Checkpoint, sizes: Mapping[str, int]) -> None:
+        """Continue with the copies of checkpoints that an earlier acp-tui has made."""
+        if self._copies is not None:
+            self._copies.resume(latest, sizes)
+
+    def stop(self) -> None:
+        """Stop git. The copies stay, so that the session can be resumed."""
+        if self._git is not None:
+            self._git.stop()
+
     async def delete(self) -> None:
         """Stop git and delete the copies. Nothing can be reverted afterwards."""
         if self._git is not None:
@@ -171,9 +225,64 @@ class Baseline:
     def _take_snapshot(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
         with self._lock:
             began = time.monotonic()
+            self._snapshots, self._saved_roots = [], []
             self._copy_roots(git, report)
-            self._snapshots.sort(key=lambda snapshot: len(snapshot.root.parts), reverse=True)
+            self._sort_snapshots()
             self.seconds = time.monotonic() - began
+
+            self._save()
+
+    def _save(self) -> None:
+        """Save the snapshot. Called after the copies were stored: without this file, they do not count."""
+        if self._git is not None:
+            self.state.write(
+                _SNAPSHOT,
+                {
+                    "version": _VERSION,
+                    "commit": self._worktree.commit if self._worktree is not None else None,
+                    "complete": self._complete,
+                    "roots": [str(root) for root in self._saved_roots],
+                    "folders": [snapshot.to_json() for snapshot in self._snapshots],
+                },
+            )
+
+    def _resume(self, git: PrivateGit, copy_of: Path | None) -> bool:
+        with self._lock, suppress(GitError, OSError, *DAMAGE):
+            if copy_of is not None:
+                copy_baseline(copy_of, self._directory)
+            saved = self.state.read(_SNAPSHOT)
+            commit = self._worktree.commit if self._worktree is not None else None
+            if saved is None or saved["version"] != _VERSION or saved["commit"] != commit:
+                return False
+            git.open()
+            exclude = self._excluded_folders()
+            snapshots = [
+                FolderSnapshot.from_json(one, git, self._limits, exclude) for one in saved["folders"]
+            ]
+            for line in self.state.read_list(_ANNOUNCED):
+                path, state, seen = line
+                self._announced[Path(path)] = _AnnouncedFile(
+                    state_from_json(state), signature_from_json(seen)
+                )
+            self._saved_roots = [Path(root) for root in saved["roots"]]
+            self._complete = bool(saved["complete"])
+            self._snapshots = snapshots
+            self._copies = CheckpointCopies(git, self._limits.file_size)
+            self._numbers = count(1 + max((int(one["number"]) for one in saved["folders"]), default=-1))
+            if added := [root for root in self._roots.directories if root not in self._saved_roots]:
+                self._copy_folders(git, added, lambda _done, _all: None)
+                self._sort_snapshots()
+                self._save()
+            return True
+        self._announced = {}
+        return False
+
+    def _sort_snapshots(self) -> None:
+        self._snapshots.sort(key=lambda snapshot: len(snapshot.root.parts), reverse=True)
+
+    def _excluded_folders(self) -> list[Path]:
+        own = own_paths()
+        return [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
 
     def _copy_roots(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
         try:
@@ -186,9 +295,14 @@ class Baseline:
             self.notices.append(f"{what}: {self._why_no_git}.")
             self._complete = False
             return
-        own = own_paths()
-        exclude = [*self._roots.directories, self._directory, own.config, own.data, own.state, own.cache]
-        for root in self._roots.directories:
+        self._copy_folders(git, self._roots.directories, report)
+
+    def _copy_folders(
+        self, git: PrivateGit, roots: Iterable[Path], report: Callable[[int, int], None]
+    ) -> None:
+        exclude = self._excluded_folders()
+        for root in roots:
+            self._saved_roots.append(root)
             before = replace(self.totals)
             try:
                 self._snapshots += self._copy_root(git, root, exclude, report)
@@ -210,8 +324,13 @@ class Baseline:
         folders = [root]
         while folders:
             snapshot = FolderSnapshot(git, folders.pop(), next(self._numbers), self._limits, exclude)
-            folders += snapshot.take(self.totals, report)
+            folders += snapshot.take(self.totals, report, self._worktree)
             taken.append(snapshot)
+            if snapshot.base_problem is not None:
+                self.notices.append(
+                    f"The worktree cannot be compared with the commit it was created from "
+                    f"({snapshot.base_problem}); changes are listed from now on."
+                )
             if snapshot.uncopied:
                 files = f"{snapshot.uncopied:,} untracked files in {snapshot.root}"
                 self.notices.append(
@@ -252,7 +371,9 @@ class Baseline:
             # Else the file is new. It must be remembered, because git does not list it if it is ignored.
         except GitError as error:
             original = FileState(existed=True, revert_obstacle=str(error))
-        self._announced[path] = _AnnouncedFile(original, signature(bytes(path)))
+        announced = self._announced[path] = _AnnouncedFile(original, signature(bytes(path)))
+        if self._git is not None:
+            self.state.append(_ANNOUNCED, [[str(path), state_to_json(original), announced.signature]])
 
     def _copy(self, path: Path) -> FileState:
         try:

@@ -38,6 +38,20 @@ class CheckpointCopies:
         """The size, in bytes, of all contents that only checkpoints need."""
         return sum(self._sizes.values())
 
+    @property
+    def last(self) -> Checkpoint:
+        """The latest checkpoint; at first, one without files."""
+        return self._last
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the contents that only checkpoints need, by blob."""
+        return dict(self._sizes)
+
+    def resume(self, last: Checkpoint, sizes: Mapping[str, int]) -> None:
+        """Continue with the copies of an earlier acp-tui."""
+        self._last, self._sizes = last, dict(sizes)
+
     def copy(self, paths: Iterable[Path]) -> Checkpoint:
         """Copy these files and return their checkpoint. Raises `GitError`.
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from typing import Any
 
 
 class FileModes:
@@ -16,6 +18,25 @@ class FileModes:
         """Remember the `st_mode` of a file."""
         if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
             self._unusual[name] = mode
+
+    def forget(self, name: bytes) -> None:
+        """Forget the mode of a file, which gets the usual one."""
+        self._unusual.pop(name, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the modes as a value that can be saved."""
+        return {
+            "usual": {str(int(executable)): mode for executable, mode in self._usual.items()},
+            "unusual": {os.fsdecode(name): mode for name, mode in self._unusual.items()},
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> FileModes:
+        """Return saved modes. Raises `KeyError`, `TypeError` or `ValueError` if they are damaged."""
+        modes = cls()
+        modes._usual = {key == "1": int(mode) for key, mode in value["usual"].items()}
+        modes._unusual = {os.fsencode(name): int(mode) for name, mode in value["unusual"].items()}
+        return modes
 
     def full_mode(self, name: bytes, mode: int) -> int:
         """Return the remembered `st_mode` of a file. `mode` is the mode that git stores for the file."""

@@ -7,16 +7,18 @@ large or unreadable at first could count as new later, and reverting the change 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.workspace.baseline.file_change import FileChange, FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
 from acp_tui.workspace.baseline.file_modes import FileModes, git_mode
 from acp_tui.workspace.baseline.limits import LimitExceededError
+from acp_tui.workspace.baseline.saved_state import signature_from_json
 from acp_tui.workspace.baseline.unlisted_files import (
     ATTRIBUTES_FILE,
     IGNORE_FILE,
@@ -32,7 +34,12 @@ from acp_tui.workspace.git.private_git import (
     blob_name,
 )
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files, is_inside
+from acp_tui.workspace.git.tracked_files import (
+    TrackedFiles,
+    adopt_tracked_files,
+    converted_files,
+    is_inside,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,9 +48,11 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.file_change import ChangeKind
     from acp_tui.workspace.baseline.limits import Limits, Totals
     from acp_tui.workspace.git.private_git import PrivateGit
+    from acp_tui.workspace.git.repository import Repository
 
 _NAMES_PER_COMMAND = 500
 _TOO_MANY = "there were too many untracked files to copy"
+_NOT_FROM_COMMIT = "the commit that the worktree began with has no usable copy of it"
 _UNKNOWN = "it may have existed before the session, and there is no copy of it"
 _EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
 _SKIPPED_FOLDERS = frozenset(
@@ -59,6 +68,19 @@ class SkippedFile:
     signature: tuple[int, ...] | None
 
 
+@dataclass(frozen=True, slots=True)
+class WorktreeBase:
+    """The commit from which a git worktree was created, and the worktree's top folder."""
+
+    top: Path
+    commit: str
+
+
+def worktree_base(top: Path, commit: str) -> WorktreeBase | None:
+    """Return the base of a worktree; None if `commit` is not the id of a commit."""
+    return WorktreeBase(top.resolve(), commit) if re.fullmatch("[0-9a-f]{40,64}", commit) else None
+
+
 class FolderSnapshot:
     """The snapshot of one folder. The folder need not be in a git repository.
 
@@ -68,16 +90,27 @@ class FolderSnapshot:
         number: A number that is different for each snapshot in `git`.
         limits: The limits. `files` and `total_size` apply to all snapshots in `git` together.
         exclude: Folders to leave out.
+        top: The topmost folder when the snapshot was taken; None if it is still to be taken.
     """
 
     def __init__(
-        self, git: PrivateGit, root: Path, number: int, limits: Limits, exclude: Iterable[Path] = ()
+        self,
+        git: PrivateGit,
+        root: Path,
+        number: int,
+        limits: Limits,
+        exclude: Iterable[Path] = (),
+        *,
+        top: Path | None = None,
     ) -> None:
         self.root = root
         self._git = git
+        self._number = number
         self._limits = limits
         self._repository = find_repository(root)
-        self._top = self._find_top(number)
+        if top is not None and (self._repository is None or self._repository.top != top):
+            self._repository = None
+        self._top = self._find_top(number) if top is None else top
         self._index = git.directory / f"index.{number}"
         self._tree = GitWorkTree(self._top, root, self._index)
         # For commands that need no files: works even if the folder has been deleted.
@@ -88,6 +121,8 @@ class FolderSnapshot:
         self._special: set[bytes] = set()  # control files that are pipes or the like: git must not open them
         self.uncopied = 0
         """The number of untracked files that were not copied because a limit was reached."""
+        self.base_problem: str | None = None
+        """Why the files could not be compared with the commit of a worktree; None if they could."""
         self._began = time.time()
         self._modes = FileModes()
 
@@ -132,8 +167,13 @@ class FolderSnapshot:
 
     # ---- taking the snapshot
 
-    def take(self, totals: Totals, progress: Callable[[int, int], None]) -> list[Path]:
+    def take(
+        self, totals: Totals, progress: Callable[[int, int], None], base: WorktreeBase | None = None
+    ) -> list[Path]:
         """Copy the files of the folder. Return nested repositories, which are not copied.
+
+        In the worktree of `base`, the commit takes the place of the files on disk, which are copied all the
+        same, so that none can be lost.
 
         Raises `LimitExceededError`, `GitError` and `OSError`.
         """
@@ -166,6 +206,11 @@ class FolderSnapshot:
         )
         self._unknown |= find_unlisted(os.fsencode(self._top), self._below_top(), known)
         self._copy(self._within_limits(names, tracked), totals, progress)
+        if base is not None and self._repository is not None and self._repository.top == base.top:
+            try:
+                self._replace_by_commit(self._repository, base.commit, attributes)
+            except (GitError, OSError) as error:
+                self.base_problem = str(error)
         return nested
 
     def _within_limits(self, names: set[bytes], tracked: TrackedFiles | None) -> list[bytes]:
@@ -244,6 +289,90 @@ class FolderSnapshot:
                 totals.count(len(now.data), self._limits)
         self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
         progress(len(names), len(names))
+
+    def _replace_by_commit(self, repository: Repository, commit: str, attributes: Iterable[bytes]) -> None:
+        """Make the files of a commit the original ones. Raises `GitError` and `OSError`.
+
+        Files that git converts on checkout, with a filter or by their line ends, are not identical to those
+        in the commit. What is on disk counts as their original content.
+        """
+        git = self._git.with_objects(repository.common_dir / "objects")
+        wanted = self._files_of(git, commit)
+        known = {
+            name: (mode, blob)
+            for record in self._git.records("ls-files", "--stage", tree=self._index_only)
+            for fields, _, name in [record.partition(b"\t")]
+            for mode, blob, _stage in [fields.split(b" ")]
+        }
+        names = [name for name, entry in wanted.items() if known.get(name) != entry]
+        converted = converted_files(self._git, repository, self._tree, names, attributes) if names else set()
+        entries = [b"0 %b\t%b\0" % (b"0" * 40, name) for name in known.keys() - wanted.keys()]
+        changed = [name for name in names if name not in converted and name not in self._skipped]
+        with self._git.storing() as store:
+            for at in range(0, len(changed), _NAMES_PER_COMMAND):
+                some = changed[at : at + _NAMES_PER_COMMAND]
+                contents = git.blobs({wanted[name][1].decode() for name in some})
+                copies = self._git.blobs({known[name][1].decode() for name in some if name in known})
+                for name in some:
+                    mode, blob = wanted[name]
+                    data = contents.get(blob.decode())
+                    now = copies.get(known[name][1].decode()) if name in known else None
+                    if data is None or len(data) > self._limits.file_size:
+                        self._skipped[name] = SkippedFile(_NOT_FROM_COMMIT, None)
+                        entries.append(b"0 %b\t%b\0" % (b"0" * 40, name))
+                    elif now is None or known[name][0] != mode or not _same_lines(now, data):
+                        store.add(data)
+                        self._modes.forget(name)
+                        entries.append(b"%b %b\t%b\0" % (mode, blob, name))
+        self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
+
+    def _files_of(self, git: PrivateGit, commit: str) -> dict[bytes, tuple[bytes, bytes]]:
+        """Return the mode and the blob of each file and link that a commit has in the folder."""
+        below = self._below_top()
+        found: dict[bytes, tuple[bytes, bytes]] = {}
+        for record in git.records("ls-tree", "-r", "--full-tree", commit):
+            fields, _, name = record.partition(b"\t")
+            mode, kind, blob = fields.split(b" ")
+            if kind == b"blob" and is_inside(name) and name.startswith(below):
+                found[name] = (mode, blob)
+                if len(found) > self._limits.files:
+                    raise GitError(f"it has more than {self._limits.files} files")
+        return found
+
+    # ---- saving
+
+    def to_json(self) -> dict[str, Any]:
+        """Return what is known beside the copies, as a value that can be saved."""
+        return {
+            "root": str(self.root),
+            "number": self._number,
+            "top": str(self._top),
+            "unknown": [os.fsdecode(name) for name in sorted(self._unknown)],
+            "skipped": {
+                os.fsdecode(name): [skipped.why, skipped.signature] for name, skipped in self._skipped.items()
+            },
+            "began": self._began,
+            "modes": self._modes.to_json(),
+        }
+
+    @classmethod
+    def from_json(
+        cls, value: Any, git: PrivateGit, limits: Limits, exclude: Iterable[Path]
+    ) -> FolderSnapshot:
+        """Return a saved snapshot, whose copies are in `git`. Raises one of `saved_state.DAMAGE`."""
+        snapshot = cls(
+            git, Path(value["root"]), int(value["number"]), limits, exclude, top=Path(value["top"])
+        )
+        if not snapshot._index.is_file():
+            raise ValueError("an index is missing")
+        snapshot._unknown = {os.fsencode(name) for name in value["unknown"]}
+        snapshot._skipped = {
+            os.fsencode(name): SkippedFile(str(why), signature_from_json(seen))
+            for name, (why, seen) in value["skipped"].items()
+        }
+        snapshot._began = float(value["began"])
+        snapshot._modes = FileModes.from_json(value["modes"])
+        return snapshot
 
     # ---- the original state
 
@@ -403,6 +532,11 @@ def _copy(source: Path, target: Path) -> None:
         open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as new,
     ):
         shutil.copyfileobj(old, new)
+
+
+def _same_lines(one: bytes, other: bytes) -> bool:
+    """Return True if two contents differ at most in their line ends."""
+    return one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
 
 
 def _escape_pattern(name: str) -> str:

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
+from acp_tui.workspace.baseline.checkpoint import Checkpoint
 from acp_tui.workspace.baseline.file_change import FileState
 from acp_tui.workspace.baseline.file_content import FileContent, signature
 from acp_tui.workspace.baseline.replaced_files import ReplacedFile, put_back
+from acp_tui.workspace.baseline.saved_state import DAMAGE, checkpoint_from_json, checkpoint_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from acp_tui.workspace.baseline.baseline import Baseline
-    from acp_tui.workspace.baseline.checkpoint import Checkpoint
 
 _Difference = tuple[Path, FileState, FileState]
 StepKind = Literal["restore", "create", "delete", "mode"]
@@ -33,13 +36,25 @@ class HistoryLimits:
     size: int = 200_000_000
 
 
+REWIND, CLOSED = 0, -1
+"""The numbers of periods that are not turns: a rewind, and the time while the session was closed."""
+CLOSE_SECONDS = 3.0
+"""The longest wait for the checkpoints when the session is closed."""
+_TURN, _HISTORY = "turn-", "history"  # names in `SavedState`
+
+
 @dataclass(slots=True)
 class Turn:
-    """A period in which the agent (or a rewind) changed files. Changes between turns are the user's."""
+    """A period in which the agent changed files, or `REWIND` or `CLOSED`.
 
-    number: int  # the number of the prompt in the session, from 1; 0 for a rewind
+    Changes between these periods are the user's.
+    """
+
+    number: int  # the number of the prompt in the session, from 1; or one of the constants
     before: Checkpoint
     after: Checkpoint | None = None  # None while the turn runs
+    place: int = 0
+    """The position among all periods of the session, for its saved file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +96,18 @@ class TurnHistory:
         self._dropped = False
         self._ending: asyncio.Task[None] | None = None
         self._undo: tuple[Checkpoint, list[Path], Checkpoint] | None = None
+        self._places = count()
         self._lock = asyncio.Lock()  # no turn begins while files are restored
 
     @property
     def turns(self) -> list[Turn]:
         """The turns that a rewind can go back to, oldest first."""
-        return [turn for turn in self._turns if turn.number]
+        return [turn for turn in self._turns if turn.number > 0]
+
+    @property
+    def periods(self) -> list[Turn]:
+        """The turns and the periods in which the session was closed, oldest first."""
+        return [turn for turn in self._turns if turn.number != REWIND]
 
     @property
     def can_undo(self) -> bool:
@@ -98,16 +119,21 @@ class TurnHistory:
         """Whether older turns were dropped because a limit was exceeded."""
         return self._dropped
 
-    async def begin_turn(self, number: int) -> None:
-        """Take a checkpoint before a turn's prompt is sent. On failure, `turns` does not list the turn."""
+    async def begin_turn(self, number: int, *, checkpoint: bool = True) -> None:
+        """Take a checkpoint before a turn's prompt is sent. On failure, `turns` does not list the turn.
+
+        Without `checkpoint`, the turn begins with the latest checkpoint: nobody has changed files since.
+        """
         async with self._lock:
             await self.settled()
             # If there is a turn with this number already, its prompt was not sent.
-            self._turns = [turn for turn in self._turns if turn.number != number]
+            for turn in [turn for turn in self._turns if turn.number == number]:
+                await self._remove(turn)
             try:
-                self._turns.append(Turn(number, await self._baseline.checkpoint()))
+                before = await self._baseline.checkpoint() if checkpoint else self._baseline.latest
             except UserError:
                 return
+            await self._add(Turn(number, before))
             await self._apply_limits()
 
     def end_turn(self) -> None:
@@ -120,8 +146,20 @@ class TurnHistory:
         if self._ending is not None:
             await asyncio.shield(self._ending)
 
-    async def close(self) -> None:
-        """Cancel the checkpoint that is being taken after a turn, if any."""
+    async def close(self, *, checkpoint: bool = False) -> None:
+        """Stop. With `checkpoint`, what changes from now on counts as changed while the session was closed.
+
+        Without it, or if the checkpoint takes too long, what changed since the last turn counts as such.
+        """
+        with suppress(UserError, TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                await self.settled()
+                if checkpoint:
+                    now = await self._baseline.checkpoint()
+                    if self._turns and self._turns[-1].after is None:
+                        self._turns[-1].after = now
+                        await self._save(self._turns[-1])
+                    await self._add(Turn(CLOSED, now))
         if self._ending is not None:
             self._ending.cancel()
             await asyncio.wait([self._ending])
@@ -130,7 +168,108 @@ class TurnHistory:
         try:
             turn.after = await self._baseline.checkpoint()
         except UserError:
-            self._turns.remove(turn)
+            await self._remove(turn)
+        else:
+            await self._save(turn)
+
+    # ---- saving
+
+    async def resume(self, last_heard: float | None = None, *, was_closed: bool = True) -> list[Path]:
+        """Continue a saved history. Return what changed while the session was closed. Raises `UserError`.
+
+        If acp-tui was killed during a turn, files that were changed until `last_heard`, the time of the
+        agent's last message, count as changed in the turn. If not `was_closed`, the history is that of
+        another session, which may be open: what changed since its last turn counts as changed by the user.
+        """
+        async with self._lock:
+            await asyncio.to_thread(self._load)
+            now = await self._baseline.checkpoint()
+            last = self._turns[-1] if self._turns else None
+            if last is not None and last.number == CLOSED and last.after is None and not was_closed:
+                await self._remove(last)
+                return []
+            if last is not None and last.after is None and last.number != CLOSED:
+                last.after = _until(last_heard, last.before, now)
+                await self._save(last)
+            if not was_closed:
+                return []
+            if last is None or last.after is not None:
+                before = last.after if last is not None and last.after is not None else Checkpoint({}, {})
+                last = await self._add(Turn(CLOSED, before))
+            last.after = now
+            changed = [path for path, *_ in await self._differences(last.before, now)]
+            await (self._save(last) if changed else self._remove(last))
+            return changed
+
+    async def mark_incomplete(self) -> None:
+        """Record that files were changed before the first turn that is known, and it is unknown by whom."""
+        self._dropped = True
+        await self._save_history()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no file has changed in any turn, so that nothing is lost with the history."""
+        return not any(turn.before.files or (turn.after and turn.after.files) for turn in self._turns)
+
+    def _load(self) -> None:
+        state = self._baseline.state
+        for name in state.names(_TURN):
+            value = state.read(name)
+            with suppress(*DAMAGE):
+                before, after = checkpoint_from_json(value["before"]), value["after"]
+                self._turns.append(
+                    Turn(
+                        int(value["number"]),
+                        before,
+                        checkpoint_from_json(after) if after is not None else None,
+                        int(name.removeprefix(_TURN)),
+                    )
+                )
+        if self._turns:
+            self._places = count(self._turns[-1].place + 1)
+        # Only the last period can be unfinished.
+        self._turns = [turn for turn in self._turns[:-1] if turn.after is not None] + self._turns[-1:]
+        with suppress(*DAMAGE):
+            history = state.read(_HISTORY)
+            self._dropped = bool(history["dropped"])
+            if undo := history["undo"]:
+                before, paths, after = undo
+                self._undo = (
+                    checkpoint_from_json(before),
+                    [Path(path) for path in paths],
+                    checkpoint_from_json(after),
+                )
+            latest = self._turns[-1].after or self._turns[-1].before if self._turns else Checkpoint({}, {})
+            sizes = {str(blob): int(size) for blob, size in history["sizes"].items()}
+            self._baseline.resume_checkpoints(latest, sizes)
+
+    async def _add(self, turn: Turn) -> Turn:
+        turn.place = next(self._places)
+        self._turns.append(turn)
+        await self._save(turn)
+        return turn
+
+    async def _save(self, turn: Turn) -> None:
+        if turn in self._turns:
+            value = {
+                "number": turn.number,
+                "before": checkpoint_to_json(turn.before),
+                "after": checkpoint_to_json(turn.after) if turn.after is not None else None,
+            }
+            await self._save_history()
+            await asyncio.to_thread(self._baseline.state.write, f"{_TURN}{turn.place:08}", value)
+
+    async def _save_history(self) -> None:
+        undo = None
+        if self._undo is not None:
+            before, paths, after = self._undo
+            undo = [checkpoint_to_json(before), [str(path) for path in paths], checkpoint_to_json(after)]
+        value = {"dropped": self._dropped, "undo": undo, "sizes": self._baseline.copy_sizes}
+        await asyncio.to_thread(self._baseline.state.write, _HISTORY, value)
+
+    async def _remove(self, turn: Turn) -> None:
+        self._turns = [other for other in self._turns if other is not turn]
+        await asyncio.to_thread(self._baseline.state.remove, f"{_TURN}{turn.place:08}")
 
     async def changes_of(self, turn: Turn) -> list[TurnChange]:
         """Return the changes that a turn made to files; for a running turn, the changes so far."""
@@ -146,6 +285,8 @@ class TurnHistory:
         for turn, start in zip(turns, starts, strict=True):
             if turn.after is not None:
                 edited |= {path for path, *_ in await self._differences(turn.after, start)}
+                if turn.number == CLOSED:
+                    edited |= {path for path, *_ in await self._differences(turn.before, turn.after)}
         return edited
 
     def _since(self, number: int) -> list[Turn]:
@@ -194,6 +335,7 @@ class TurnHistory:
             before = self._since(number)[0].before
             result, after = await self._restore(now, before, [step.path for step in steps])
             self._undo = (now, result.restored, after)
+            await self._save_history()
             return result
 
     async def undo_rewind(self) -> RewindResult:
@@ -210,6 +352,7 @@ class TurnHistory:
             result, after = await self._restore(now, before, paths)
             failed = [path for path, _ in result.failed]
             self._undo = (before, failed, after) if failed else None
+            await self._save_history()
             return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
@@ -247,7 +390,7 @@ class TurnHistory:
             await self._check_idle()
             now = await self._baseline.checkpoint()
             restored = await asyncio.to_thread(put_back, files, max_size)
-            self._turns.append(Turn(0, now, await self._baseline.checkpoint()))
+            await self._add(Turn(REWIND, now, await self._baseline.checkpoint()))
             return RewindResult(restored)
 
     async def _check_idle(self) -> None:
@@ -277,7 +420,7 @@ class TurnHistory:
             else:
                 result.restored.append(path)
         after = await self._baseline.checkpoint()
-        self._turns.append(Turn(0, now, after))
+        await self._add(Turn(REWIND, now, after))
         return result, after
 
     async def _apply_limits(self) -> None:
@@ -285,9 +428,10 @@ class TurnHistory:
             len(self.turns) > self._limits.turns
             or (len(self._turns) > 1 and self._baseline.checkpoint_size > self._limits.size)
         ):
-            self._turns.pop(0)
+            await self._remove(self._turns[0])
             self._dropped = True
             await self._baseline.keep_only(self._checkpoints())
+            await self._save_history()
 
     def _checkpoints(self) -> list[Checkpoint]:
         undo = [self._undo[0], self._undo[2]] if self._undo is not None else []
@@ -303,6 +447,21 @@ def _paths(*checkpoints: Checkpoint) -> list[Path]:
 def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
     """Return True if both checkpoints list the file, and it was not changed between them."""
     return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
+
+
+def _until(moment: float | None, before: Checkpoint, now: Checkpoint) -> Checkpoint:
+    """Return the state at a moment between two checkpoints, as far as the times of the files tell."""
+
+    def is_later(path: Path) -> bool:
+        seen = now.signatures.get(path)
+        return moment is None or (seen is not None and seen[-1] > moment * 1e9)
+
+    later = {path for path in now.files if is_later(path)}
+    files = {path: state for path, state in now.files.items() if path not in later}
+    files |= {path: before.files[path] for path in later if path in before.files}
+    signatures = {**before.signatures, **now.signatures}
+    signatures |= {path: before.signatures[path] for path in later if path in before.files}
+    return Checkpoint(files, {path: signatures[path] for path in files})
 
 
 def _differs_from(checkpoint: Checkpoint, path: Path) -> bool:

@@ -8,6 +8,7 @@ one pack, unless the contents are `removable`.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import os
 import select
@@ -82,6 +83,7 @@ class PrivateGit:
         self._program = ""  # found by `create`
         self.ignore_file = os.devnull
         """The user's global ignore file, found by `create`; the null device if there is none."""
+        self._more_objects: Path | None = None
         self._stopped = threading.Event()
         self._running: set[subprocess.Popen[bytes]] = set()
 
@@ -97,6 +99,21 @@ class PrivateGit:
 
     def create(self) -> None:
         """Create the repository. Deletes the previous content of the directory. Raises `GitError`."""
+        self._find_program()
+        shutil.rmtree(self.directory, ignore_errors=True)
+        private_directory(self.directory)
+        self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
+        write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
+
+    def open(self) -> None:
+        """Use the repository that an earlier acp-tui created. Raises `GitError`."""
+        self._find_program()
+        for lock in self.directory.glob("*.lock"):  # left by a killed command
+            lock.unlink(missing_ok=True)
+        self.tidy()
+        self.run("rev-parse", "--git-dir")
+
+    def _find_program(self) -> None:
         program = shutil.which("git")
         if program is None:
             raise GitError("git is not installed")
@@ -104,10 +121,15 @@ class PrivateGit:
             raise GitError("it was stopped")
         self._program = str(Path(program).absolute())  # the work tree may contain another program named git
         self.ignore_file = _users_ignore_file(self._program, self._seconds)
-        shutil.rmtree(self.directory, ignore_errors=True)
-        private_directory(self.directory)
-        self.run("init", "--quiet", "--bare", "--template=", str(self.directory))
-        write_private(self.directory / "info" / "attributes", _ATTRIBUTES)
+
+    def with_objects(self, folder: Path) -> PrivateGit:
+        """Return a `PrivateGit` that also reads the objects of another repository, from its `objects` folder.
+
+        The two objects share the private repository and its commands.
+        """
+        other = copy.copy(self)
+        other._more_objects = folder
+        return other
 
     def stop(self) -> None:
         """End the commands that use the repository, and refuse new ones.
@@ -272,6 +294,8 @@ class PrivateGit:
             "XDG_CONFIG_HOME": str(self.directory),
             "LC_ALL": "C",
         }
+        if self._more_objects is not None:
+            environment["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = _quoted(self._more_objects)
         if self._reaper is not None:
             environment |= self._reaper.environment
         if tree is not None:
@@ -312,6 +336,12 @@ class BlobWriter:
                 raise GitError(f"git took longer than {self._seconds:g} seconds")
             rest = rest[os.write(self._pipe, rest) :]
         return name
+
+
+def _quoted(folder: Path) -> str:
+    """Return a folder as an entry of a list in which git separates folders by colons."""
+    escaped = str(folder).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'
 
 
 def blob_name(data: bytes) -> str:

@@ -61,7 +61,7 @@ def adopt_tracked_files(
     sizes = _share_objects(git, repository.common_dir / "objects", list(blobs.values()))
     left_out = set(git.records("diff-files", "--name-only", tree=tree))
     attributes = {*attributes, *(name for name in blobs if name.rpartition(b"/")[2] == _ATTRIBUTES_FILE)}
-    left_out |= _converted(git, repository, tree, list(blobs), attributes)
+    left_out |= converted_files(git, repository, tree, list(blobs), attributes)
     found = TrackedFiles()
     folder = Descriptor(os.open(tree.top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))
     with folder, folder.borrow() as top:
@@ -181,7 +181,7 @@ def _object_stores(objects: Path) -> Iterator[Path]:
 # ---- attributes
 
 
-def _converted(
+def converted_files(
     git: PrivateGit,
     repository: Repository,
     tree: GitWorkTree,

@@ -73,6 +73,7 @@ class SampleBaseline:
     """Finds all changes."""
 
     complete = True
+    is_ready = False
 
 
 def text(content: str, mode: int = 0o100644) -> FileVersion:

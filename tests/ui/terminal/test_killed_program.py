@@ -6,13 +6,13 @@ import json
 import re
 import signal
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import PreloadedTerminal
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from tests.support.terminal import F2, PreloadedTerminal
+from tests.workspace.projects import fill, repository
 
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Build it", "status": "in_progress"}
 OFFERS = {
@@ -72,3 +72,48 @@ def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_pa
         again.sees("┃ the first", "idle")
         assert len(again.left_behind()) > agents
         assert again.quit() == 0
+
+
+RESUMES = json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})
+LINES = "".join(f"line {number}\n" for number in range(1, 41))
+CHANGED = LINES.replace("line 5\n", "five\n").replace("line 30\n", "thirty\n")
+
+
+def type_prompt(terminal: PreloadedTerminal, *steps: list[str]) -> None:
+    terminal.sees("idle")
+    terminal.type(f"\x1b[200~{json.dumps(steps)}\x1b[201~\r")
+
+
+@pytest.mark.parametrize("worktree", [False, True], ids=["folder", "worktree"])
+def test_the_review_its_decisions_and_comments_come_back(
+    tmp_path: Path, home: Path, *, worktree: bool
+) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a.txt": LINES})
+    write = ["write_file", "a.txt" if worktree else str(project / "a.txt"), CHANGED]
+    words = ["--command", agent("script", RESUMES), "--policy", "yolo"]
+    with PreloadedTerminal(*words, *(["--worktree"] if worktree else []), cwd=project) as killed:
+        if worktree:
+            killed.sees("idle")
+            [write[1]] = [str(path) for path in home.glob("data/worktrees/*/*/a.txt")]
+        type_prompt(killed, write)
+        killed.sees("The agent returned nothing")
+        killed.type(F2)
+        killed.sees("0 of 2 reviewed", "hunk 1 of 2")
+        killed.type("y")
+        killed.sees("1 of 2 reviewed")
+        killed.type("c")
+        killed.sees("Comment on line 30")
+        killed.type("Ask first")
+        killed.sees("Ask first")
+        killed.type("\r")
+        killed.sees("1 comment")
+        killed.signal(signal.SIGKILL)
+        killed.ended()
+        killed.until(lambda: killed.left_behind() == [], "the end of the agent")
+    fill(Path(write[1]).parent, {"later.txt": "by the user\n"})
+    with PreloadedTerminal("--continue", cwd=project) as again:
+        again.sees("1 file changed while the session was closed: later.txt", "idle")
+        again.type(F2)
+        again.sees("1 of 3 reviewed", "1 comment", "Ask first", "- line 30")
+        again.type("Z")
+        again.sees("0 of 3 reviewed", "- line 5")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
-from acp_tui.review.authorship import YOU, turn_bit, turns_of
+from acp_tui.review.authorship import CLOSED, YOU, turn_bit, turns_of
 from acp_tui.session.state import Choice
 
 if TYPE_CHECKING:
@@ -91,8 +91,13 @@ def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
     `authors` is a set of bits, explained in `acp_tui.review.authorship`.
     """
     turns = list(turns_of(authors))
+    also = "also " if turns else ""
+    if authors & YOU and authors & CLOSED:
+        return f"{also}edited by you, and while the session was closed", True
+    if authors & CLOSED:
+        return f"{also}changed while the session was closed", True
     if authors & YOU:
-        return ("also edited by you" if turns else "edited by you"), True
+        return f"{also}edited by you", True
     if not turns or not name_turns:
         return "", False
     return f"prompt{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}", False

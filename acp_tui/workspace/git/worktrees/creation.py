@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
 from pathlib import Path
@@ -73,10 +73,11 @@ def create_worktree(
     return CreatedWorktree(Worktree(path, branch, base, top, subfolder, target, trusted), _notices(git))
 
 
-def restore_worktree(worktree: Worktree) -> None:
+def restore_worktree(worktree: Worktree) -> Worktree:
     """Create the folder of a worktree again, on the worktree's branch. Blocks. Raises `UserError`.
 
-    If the branch is gone, it is created again from HEAD of the user's checkout.
+    If the branch is gone, it is created again from HEAD of the user's checkout. Return the worktree, whose
+    base is that commit then.
     """
     if not worktree.repository.is_dir():
         raise UserError(f"The repository of the worktree is gone: {worktree.repository}.")
@@ -90,8 +91,12 @@ def restore_worktree(worktree: Worktree) -> None:
     git.guarded("worktree", "prune")
     private_directory(worktree.path.parent)
     path, branch = str(worktree.path), worktree.branch
-    words = [path, branch] if _has_branch(git, branch) else ["-b", branch, path, "HEAD"]
-    git.guarded("worktree", "add", "--quiet", *words)
+    if _has_branch(git, branch):
+        git.guarded("worktree", "add", "--quiet", path, branch)
+        return worktree
+    base = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    git.guarded("worktree", "add", "--quiet", "-b", branch, path, base)
+    return replace(worktree, base=base)
 
 
 # --------------------------------------------------------------------------- the repository

@@ -1,0 +1,185 @@
+"""Saves what is known about a baseline beside its copies, so that a resumed session has the same baseline.
+
+The files are in a folder of the private git directory. The copies are stored before a file names them, so the
+state is usable after a crash at any moment. Values that cannot be read count as missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.config.paths import private_directory, write_private
+from acp_tui.workspace.baseline.checkpoint import Checkpoint
+from acp_tui.workspace.baseline.file_change import FileState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping
+
+FOLDER = "acp-tui"
+"""The name of the folder in the private git directory."""
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What reading a damaged value can raise."""
+
+
+class SavedState:
+    """JSON files in a folder. Errors while writing are reported once to `on_error`, and not raised."""
+
+    def __init__(self, directory: Path) -> None:
+        self._folder = directory / FOLDER
+        self._failed = False
+        self.on_error: Callable[[OSError], None] = lambda _: None
+
+    def read(self, name: str) -> Any:
+        """Return the value saved under a name; None if there is none or it is damaged."""
+        with suppress(OSError, ValueError, RecursionError):
+            return json.loads((self._folder / f"{name}.json").read_bytes())
+        return None
+
+    def write(self, name: str, value: object) -> bool:
+        """Save a value, replacing the earlier one. Return False if it could not be written."""
+        try:
+            write_private(self._folder / f"{name}.json", json.dumps(value))
+        except OSError as error:
+            self._report(error)
+            return False
+        return True
+
+    def append(self, name: str, values: Iterable[object]) -> None:
+        """Add values to a list, which `read_list` returns."""
+        data = b"".join(json.dumps(value).encode() + b"\n" for value in values)
+        try:
+            private_directory(self._folder)
+            path = self._folder / f"{name}.jsonl"
+            with open(
+                os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab"
+            ) as file:
+                file.write(data)
+        except OSError as error:
+            self._report(error)
+
+    def read_list(self, name: str) -> list[Any]:
+        """Return the values of a list. Torn lines are skipped."""
+        found = []
+        with suppress(OSError):
+            for line in (self._folder / f"{name}.jsonl").read_bytes().splitlines():
+                with suppress(ValueError, RecursionError):
+                    found.append(json.loads(line))
+        return found
+
+    def names(self, prefix: str) -> list[str]:
+        """Return the names with a prefix under which values are saved, sorted."""
+        with suppress(OSError):
+            return sorted(path.stem for path in self._folder.glob(f"{prefix}*.json"))
+        return []
+
+    def remove(self, name: str) -> None:
+        """Forget a value."""
+        with suppress(OSError):
+            (self._folder / f"{name}.json").unlink(missing_ok=True)
+
+    # ---- contents
+
+    def keep_contents(self, contents: Mapping[str, bytes]) -> bool:
+        """Save contents by name. Return False if one could not be written.
+
+        A name must identify the content: content whose name is known is not written again.
+        """
+        folder = self._folder / "contents"
+        try:
+            private_directory(folder)
+            known = {path.name for path in folder.iterdir()}
+            for name in contents.keys() - known:
+                temporary = folder / f".{name}"
+                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+                with open(descriptor, "wb") as file:
+                    file.write(contents[name])
+                temporary.replace(folder / name)
+        except OSError as error:
+            self._report(error)
+            return False
+        return True
+
+    def drop_contents(self, wanted: Collection[str]) -> None:
+        """Delete the saved contents whose names are not in `wanted`."""
+        with suppress(OSError):
+            for path in (self._folder / "contents").iterdir():
+                if path.name not in wanted:
+                    path.unlink(missing_ok=True)
+
+    def content(self, name: str) -> bytes | None:
+        """Return saved content; None if it is missing."""
+        with suppress(OSError, ValueError):
+            return (self._folder / "contents" / Path(name).name).read_bytes()
+        return None
+
+    def _report(self, error: OSError) -> None:
+        if not self._failed:
+            self._failed = True
+            self.on_error(error)
+
+
+def copy_baseline(source: Path, target: Path) -> None:
+    """Copy the saved baseline of a session for a fork of the session. Raises `OSError`. Blocks.
+
+    The source may be in use: its files are replaced as a whole, and its objects do not change.
+    """
+    shutil.rmtree(target, ignore_errors=True)
+    private_directory(target)
+    unfinished = target / f"{FOLDER}.copy"
+    # First what names the objects, then the objects: those that are named exist at that moment.
+    shutil.copytree(source / FOLDER, unfinished, ignore=shutil.ignore_patterns(".*"))
+    for path in source.iterdir():
+        if path.is_dir() and path.name not in (FOLDER, unfinished.name):
+            shutil.copytree(path, target / path.name, copy_function=_link, symlinks=True)
+        elif path.is_file() and path.suffix != ".lock":
+            shutil.copy2(path, target / path.name)  # not a link: git replaces an index, but edits other files
+    unfinished.rename(target / FOLDER)  # without this folder, the copy does not count
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target, follow_symlinks=False)
+    except FileNotFoundError:
+        return  # a copy that only an old checkpoint needed was deleted meanwhile
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+# ---- values as JSON
+
+
+def state_to_json(state: FileState) -> list[Any]:
+    """Convert the state of a file to a value that can be saved."""
+    return [state.existed, state.blob, state.mode, state.revert_obstacle]
+
+
+def state_from_json(value: Any) -> FileState:
+    """Convert a saved value to the state of a file. Raises one of `DAMAGE`."""
+    existed, blob, mode, obstacle = value
+    return FileState(bool(existed), blob, int(mode), obstacle)
+
+
+def signature_from_json(value: Any) -> tuple[int, ...] | None:
+    """Convert a saved value to a file's signature. Raises one of `DAMAGE`."""
+    return tuple(int(number) for number in value) if value is not None else None
+
+
+def checkpoint_to_json(checkpoint: Checkpoint) -> dict[str, Any]:
+    """Convert a checkpoint to a value that can be saved."""
+    return {
+        str(path): [*state_to_json(state), checkpoint.signatures.get(path)]
+        for path, state in checkpoint.files.items()
+    }
+
+
+def checkpoint_from_json(value: Any) -> Checkpoint:
+    """Convert a saved value to a checkpoint. Raises one of `DAMAGE`."""
+    return Checkpoint(
+        {Path(path): state_from_json(fields[:4]) for path, fields in value.items()},
+        {Path(path): signature_from_json(fields[4]) for path, fields in value.items()},
+    )
