@@ -84,7 +84,34 @@ agents = ["pi"]
     assert (settings.workspace.keep_baseline_days, settings.workspace.keep_baseline_bytes) == (8, 4_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     lines = [settings.origin(key).line for key in VALIDATORS]
-    assert lines == [2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 13, 14, 15, 16, 17, 20, 23, 24, 25, 26, 27, 28, 31, 32]
+    assert lines == [
+        2,
+        3,
+        4,
+        5,
+        6,
+        7,
+        8,
+        9,
+        10,
+        11,
+        12,
+        13,
+        13,
+        14,
+        15,
+        16,
+        17,
+        20,
+        23,
+        24,
+        25,
+        26,
+        27,
+        28,
+        31,
+        32,
+    ]
     assert str(settings.origin("policy")) == f"{file}:3"
 
 
