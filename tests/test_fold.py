@@ -61,6 +61,7 @@ def displayed(session: Session) -> list[str]:
         "raw",
         "raw_input",
         "raw_output",
+        "repeats",
         "meta",
         "schema",
         "url",

@@ -98,6 +98,8 @@ class Conversation:
         self._lifecycle_lock = asyncio.Lock()  # held while an agent starts or everything is closed
         self._closing = False
         self._closed = False
+        self.was_stopped = False
+        """Whether the running turn, or the last one, was stopped with `cancel`."""
         self._recorder = Recorder(folder, past, clock)
         self.listen, self.note = self._recorder.listen, self._recorder.note
         self._roots = Roots(options.cwd, options.directories)
@@ -335,6 +337,7 @@ class Conversation:
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
         """Run one turn and wait for its end. The stop reason is in the session. Raises if the turn fails."""
+        self.was_stopped = False
         await self._baseline.ready()
         try:
             await self.rewind.begin_turn(checkpoint=self.options.can_rewind)
@@ -352,6 +355,7 @@ class Conversation:
 
     async def cancel(self) -> None:
         """Tell the agent to stop the turn. Cancel the agent's pending requests, so that the turn can end."""
+        self.was_stopped = True
         await self._connection.cancel(self._session_id)
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.connection.errors import AgentGone, SignInNeeded
 from acp_tui.controller.steering import Steering
 from acp_tui.errors import UserError
-from acp_tui.session.events import Queued, QueuePaused, Unqueued
+from acp_tui.session.events import Noticed, Queued, QueuePaused, Unqueued
 from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class PromptQueue:
         self._ready = False
         self._numbers = count(1)
         self._refused: str | None = None  # the id of the queued prompt for which a sign-in is needed
+        self._reasons: list[QueuedPrompt] = []  # given to `submit_first` during the turn
+        self._was_paused = False  # whether the queue was paused when the turn began
         self._paused_before = False  # whether the queue was paused before that prompt was refused
         self._restored = {prompt.id for prompt in conversation.session.queue}
 
@@ -79,15 +81,17 @@ class PromptQueue:
             self._queue(text, blocks)
 
     async def submit_first(self, text: str) -> None:
-        """Send a prompt before the queued ones.
+        """Send a prompt before the queued ones, such as the reason for a rejection.
 
         If the prompt cannot be sent at once, put the prompt at the head of the queue. During a turn, also
-        offer the prompt to an agent that supports steering.
+        offer the prompt to an agent that supports steering. Some agents end the turn after a rejection, as if
+        it had been cancelled, without reading what was sent into it. Then the prompt is sent as the next one.
         """
         if self._can_send:
             self._send(text, None)
         else:
             prompt = self._queue(text, None, first=True)
+            self._reasons.append(prompt)
             if self._can_steer:
                 await self._steer(prompt)
 
@@ -146,6 +150,7 @@ class PromptQueue:
 
     def remove(self, prompt_id: str) -> None:
         """Remove a queued prompt."""
+        self._reasons = [reason for reason in self._reasons if reason.id != prompt_id]
         if self._waiting(prompt_id) is not None:
             self._conversation.note(Unqueued(prompt_id))
 
@@ -179,8 +184,33 @@ class PromptQueue:
 
     async def _steer(self, prompt: QueuedPrompt) -> None:
         await self._steering.offer(prompt.id, _blocks_of(prompt.text, prompt.blocks))
+        if self._send_unread():
+            return
         if not self._conversation.session.queue_paused:
             self.next()  # the turn may have ended meanwhile
+
+    def _send_unread(self) -> bool:
+        """Send the prompts of `submit_first` that the agent has not read. Return False if there are none.
+
+        The agent has not read them if it ended the turn as cancelled although nobody stopped it.
+        """
+        if not self._can_send or not self._reasons:
+            return False
+        reasons, self._reasons = self._reasons, []
+        if self._conversation.session.stop_reason != "cancelled" or self._conversation.was_stopped:
+            return False
+        is_repeated = any(self._waiting(prompt.id) is None for prompt in reasons)
+        for prompt in reversed(reasons):
+            self._conversation.note(Queued(prompt.id, prompt.text, prompt.blocks, first=True))
+        if is_repeated:
+            title = self._conversation.launch.title
+            words = f"{title} ended the turn without reading your message. It is sent again as a prompt."
+            self._conversation.note(Noticed("info", words))
+        self._conversation.note(Unqueued(reasons[0].id))
+        if not self._was_paused:
+            self._conversation.note(QueuePaused(False))
+        self._send(reasons[0].text, reasons[0].blocks)
+        return True
 
     def _queue(self, text: str, blocks: list[dict[str, Any]] | None, *, first: bool = False) -> QueuedPrompt:
         taken = {prompt.id for prompt in self._conversation.session.queue}
@@ -189,10 +219,11 @@ class PromptQueue:
         return next(prompt for prompt in self._conversation.session.queue if prompt.id == name)
 
     def _send(self, text: str, blocks: list[dict[str, Any]] | None) -> None:
+        self._reasons = []
         self._turn = asyncio.create_task(self._hold(text, _blocks_of(text, blocks)))
 
     async def _hold(self, text: str, blocks: list[dict[str, Any]]) -> None:
-        paused = self._conversation.session.queue_paused
+        paused = self._was_paused = self._conversation.session.queue_paused
         try:
             await self._conversation.prompt(blocks)
         except SignInNeeded as need:
@@ -207,7 +238,7 @@ class PromptQueue:
         else:
             self._turn = None
             session = self._conversation.session
-            if session.stop_reason == "end_turn" and not session.queue_paused:
+            if not self._send_unread() and session.stop_reason == "end_turn" and not session.queue_paused:
                 self.next()
 
 

@@ -22,6 +22,7 @@ from acp_tui.protocol.framing import line_fault
 from acp_tui.protocol.ignored_methods import is_known_notification
 from acp_tui.protocol.readers import values
 from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol.readers.token_usage import read_metrics
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_update
 from acp_tui.protocol.v1 import V1
@@ -83,6 +84,8 @@ class Translator:
             events = self._dialect.end_turn(update)
         else:
             events = read_update(update)
+        if "_meta" in params and (metrics := read_metrics(params["_meta"])) is not None:
+            events = [*events, metrics]
         if ("_meta" in update or "parentToolCallId" in update) and (parent := parent_call_id(update)):
             events = [ev.InSubagent(parent, event) for event in events]
         if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
@@ -141,6 +144,8 @@ class Translator:
             case "elicitation/complete":
                 elicitation_id = values.raw(params, "elicitationId") or ""
                 return [ev.ElicitationCompleted(elicitation_id)]
+            case "_session/retrying":
+                return [ev.Retrying(values.line(params, "detail", "message", "reason") or "")]
             case request_readers.PERMISSION:
                 return [
                     ev.ProtocolFault("A permission request has no id, so it cannot be answered"),

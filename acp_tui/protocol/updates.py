@@ -84,8 +84,9 @@ def _thought_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     return _chunk(update, "thought")
 
 
-# When Gemini CLI replays a session, it also sends notes that it wrote to its model, as user messages.
-_NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|\[Function Response: [^\]\n]*\]\Z")
+# When Gemini CLI and Kimi Code replay a session, they also send notes that they wrote to their models, as
+# user messages.
+_NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|<system-reminder>|\[Function Response: [^\]\n]*\]\Z")
 
 
 def _user_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
@@ -110,7 +111,22 @@ def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
     call_id = values.raw(update, "toolCallId", "tool_call_id")
     if call_id is None:
         return None
-    return [read_tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
+    events = [read_tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
+    raw_input = update.get("rawInput")
+    if type(raw_input) is dict and "todos" in raw_input:
+        events += _todos(raw_input["todos"])
+    return events
+
+
+def _todos(listed: Any) -> list[ev.Event]:
+    """Return the plan that OpenCode sends only as the input of its tool `todowrite`."""
+    complete = isinstance(listed, list) and all(
+        isinstance(item, dict)
+        and isinstance(item.get("content"), str)
+        and isinstance(item.get("status"), str)
+        for item in listed
+    )
+    return [ev.PlanChanged(_plan_items(listed))] if complete and listed else []
 
 
 # Output of the agent's own terminals in `_meta`. It is stored with the terminal, not with the tool call.

@@ -301,11 +301,12 @@ class ModelChanged(Event):
 
 @dataclass(slots=True)
 class UsageChanged(Event):
-    """The usage of the context window, and the cost. Values that are None are unchanged."""
+    """The usage of the context window, the cost, and all tokens. Values that are None are unchanged."""
 
     used: int | None = None
     size: int | None = None
     cost: Cost | None = None
+    totals: dict[str, int] | None = None  # the tokens of the session so far, by their names in the protocol
 
 
 @dataclass(slots=True)
@@ -313,6 +314,13 @@ class TokensUsed(Event):
     """The token counts of one request to the model. Some agents report them during a turn."""
 
     tokens: dict[str, int]
+
+
+@dataclass(slots=True)
+class Retrying(Event):
+    """The agent repeats a request to its model that has failed. Mistral Vibe reports it."""
+
+    reason: str
 
 
 @dataclass(slots=True)

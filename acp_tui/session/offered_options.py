@@ -55,13 +55,17 @@ def category_title(category: str | None) -> str:
 def options_by_key(session: Session) -> dict[str, ConfigOption]:
     """Return all settings that can be changed, by key: `mode`, `model`, or `option:ID` for other options.
 
-    Of several options of the category `mode` or `model`, only the first has the category as its key.
+    Of several options of the category `mode` or `model`, only the one whose id is the category has the
+    category as its key, or else the first.
     """
     found: dict[str, ConfigOption] = {}
-    for option in offered_options(session):
+    offered = offered_options(session)
+    named = {option.id for option in offered if option.id == option.category}
+    for option in offered:
         category = option.category
-        key = category if category in (MODE, MODEL) and category not in found else f"option:{option.id}"
-        found[key] = option
+        is_main = category in (MODE, MODEL) and category not in found
+        is_main = is_main and (option.id == category or category not in named)
+        found[category if is_main and category else f"option:{option.id}"] = option
     return found
 
 

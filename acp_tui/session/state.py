@@ -170,6 +170,7 @@ class TerminalRef:
     """A reference from a tool call to the terminal with the call's output."""
 
     terminal_id: str
+    inferred: bool = False  # the agent did not name the terminal; the call has the same command
 
 
 ToolContent = Content | Diff | TerminalRef
@@ -570,6 +571,7 @@ class Usage:
     size: int | None = None  # tokens that fit into it
     cost: Cost | None = None
     tokens: dict[str, int] = field(default_factory=dict)  # of the last turn that reported any
+    totals: dict[str, int] = field(default_factory=dict)  # of the session, if the agent reports them
 
 
 @dataclass(slots=True)
@@ -584,6 +586,7 @@ class TurnUsage:
     size: int | None = None
     cost: Cost | None = None  # spent in this turn
     cost_before: float | None = None  # spent on the session before this turn; None if unknown
+    totals_before: dict[str, int] = field(default_factory=dict)  # the session's tokens before this turn
 
 
 @dataclass(slots=True)
@@ -685,6 +688,7 @@ class ReducerState:
     """What the reducer remembers from one event to the next. Nothing else uses it."""
 
     message: Message | None = None  # the one that the next chunk of its kind extends
+    split: tuple[AgentMessage, int] | None = None  # it ends with its paragraph; the failed attempts to end it
     by_message_id: dict[tuple[type[Message], str], Message] = field(default_factory=dict)  # of this turn
     turn_began: int = 0  # index of the turn's first entry
     prompts: int = 0  # unanswered prompts; more than one only in logs of other clients
@@ -743,6 +747,7 @@ class Session:
     turn_started: float | None = None
     heard_at: float | None = None  # when the last event came from the agent
     heard: str | None = None  # … and what it was, for the status line
+    retrying: str | None = None  # why the agent repeats a request to its model; None once it goes on
     background_at: float | None = None  # when the agent last worked without a turn, after the first turn
     auth_required: bool = False
     stop_reason: str | None = None  # of the last turn; None if it failed
@@ -796,6 +801,12 @@ class Session:
         """The config option for the mode, if any. `modes` and `mode` are taken from the option."""
         options = (option for option in self.config_options if option.category == "mode")
         return next((option for option in options if option.kind == "select"), None)
+
+    @property
+    def model_option(self) -> ConfigOption | None:
+        """The config option for the model, if any: Cline has its provider in the same category."""
+        options = [option for option in self.config_options if option.category == "model"]
+        return next((option for option in options if option.id == "model"), options[0] if options else None)
 
     @property
     def active_locations(self) -> list[Location]:

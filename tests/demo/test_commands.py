@@ -347,7 +347,7 @@ async def test_usage_and_cost_grow(demo: DemoClient) -> None:
     assert updates[-1]["used"] >= updates[-1]["size"] // 2
     costs = [update["cost"]["amount"] for update in updates if "cost" in update]
     assert costs == sorted(costs)
-    assert updates[0]["cost"]["currency"] == "XTS"
+    assert updates[0]["cost"]["currency"] == "USD"
     tokens = answer["usage"]
     assert tokens["totalTokens"] == tokens["inputTokens"] + tokens["outputTokens"]
 

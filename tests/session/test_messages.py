@@ -59,6 +59,32 @@ def test_a_notice_does_not_end_a_message(talk: Talk) -> None:
     assert talk.only(AgentMessage).text == "before"
 
 
+@pytest.mark.parametrize("message_id", [None, "m"])
+def test_after_a_notice_the_next_paragraph_of_a_message_stands_below_it(
+    talk: Talk, message_id: str | None
+) -> None:
+    more = {} if message_id is None else {"messageId": message_id}
+    talk.says("One", **more)
+    talk.update("current_mode_update", currentModeId="plan")
+    for chunk in (" is done.\n", "\nTwo", " follows.\n\nThree."):
+        talk.says(chunk, **more)
+    assert talk.kinds() == ["UserMessage", "AgentMessage", "Notice", "AgentMessage"]
+    above, below = talk.all(AgentMessage)
+    assert (above.text, below.text) == ("One is done.\n\n", "Two follows.\n\nThree.")
+
+
+def test_a_notice_does_not_tear_a_code_block_apart(talk: Talk) -> None:
+    talk.says("```\na\n")
+    talk.update("current_mode_update", currentModeId="plan")
+    talk.says("\nb\n\n")
+    talk.says("c\n```\n\nAfter it.")
+    talk.says("\n\nThen more.")
+    assert [message.text for message in talk.all(AgentMessage)] == [
+        "```\na\n\nb\n\nc\n```\n\nAfter it.\n\n",
+        "Then more.",
+    ]
+
+
 def test_a_message_id_of_an_earlier_turn_is_another_message(talk: Talk) -> None:
     talk.says("first", messageId="0")
     talk.end(3)

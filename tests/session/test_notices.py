@@ -197,3 +197,13 @@ def test_a_waiting_notice_is_replaced_by_its_result(talk: Talk) -> None:
     talk.client(Noticed("warning", "Something else"))
     talk.client(Noticed("info", "It took 5 s", source="waited"))
     assert [notice.text for notice in talk.all(Notice)] == ["It took 4 s", "It took 5 s", "Something else"]
+
+
+def test_a_list_of_todos_in_the_input_of_a_tool_is_a_plan(talk: Talk) -> None:
+    """OpenCode sends no plan updates."""
+    todos = [{"content": "Look", "status": "completed", "priority": "high"}, {"content": "Do"}]
+    talk.tool("t", title="todowrite", rawInput={"todos": todos})
+    assert talk.session.plan is None  # the input has not been received completely
+    talk.tool_update("t", rawInput={"todos": [todos[0], {"content": "Do", "status": "pending"}]})
+    plan = talk.only(Plan)
+    assert [(item.content, item.status) for item in plan.items] == [("Look", "completed"), ("Do", "pending")]

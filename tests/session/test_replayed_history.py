@@ -251,3 +251,16 @@ def test_a_load_that_replayed_the_last_prompt_is_complete() -> None:
         return bool(done)
 
     assert [complete("one", "two"), complete("one"), complete()] == [True, False, False]
+
+
+def test_replayed_prompts_that_got_no_answer_are_entries_of_their_own() -> None:
+    """Kimi Code sends no message ids, and notes to its model besides."""
+    talk = Talk()
+    talk.client(AgentStarted(["agent"], "/w"))
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    for text in ("first", "<system-reminder>\nToday is Monday.", "second", "third"):
+        talk.echoes(text)
+    talk.says("answer")
+    talk.answer(call, {})
+    assert conversation(talk) == ["first", "second", "third", "answer"]
+    assert [entry.turn for entry in talk.all(UserMessage)] == [1, 2, 3]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.events import AgentExited, AgentStarted, SettingsRestored
+from acp_tui.session.offered_options import options_by_key
 from acp_tui.session.state import Notice
 from tests.session.test_lifecycle import OPTIONS, TWO_MODES
 from tests.support.talk import Talk
@@ -72,3 +73,25 @@ def test_restored_settings_get_no_notices() -> None:
     talk.ask("session/set_mode", {"sessionId": "s1", "modeId": CODE}, {})
     talk.client(SettingsRestored())
     assert [notice.text for notice in talk.all(Notice)].count("Mode: Code") == 1
+
+
+def test_of_two_options_of_the_category_model_the_one_with_that_id_is_the_model() -> None:
+    """Cline offers its provider in the same category."""
+    talk = Talk()
+    talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
+    options = [
+        {
+            "type": "select",
+            "id": name,
+            "name": name.title(),
+            "category": "model",
+            "currentValue": value,
+            "options": [{"value": value, "name": value}],
+        }
+        for name, value in (("provider", "openai-compatible"), ("model", "gpt-4o"))
+    ]
+    talk.ask("session/new", {"cwd": "/w"}, {"sessionId": "s1", "configOptions": options})
+    assert talk.session.model_option is not None
+    assert talk.session.model_option.current == "gpt-4o"
+    assert options_by_key(talk.session)["model"].id == "model"
+    assert "option:provider" in options_by_key(talk.session)

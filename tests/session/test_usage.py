@@ -10,7 +10,7 @@ import pytest
 from acp_tui.controller.context_warning import ContextWarning
 from acp_tui.protocol.fold import fold
 from acp_tui.session.events import Event, Noticed
-from acp_tui.session.state import Notice
+from acp_tui.session.state import Cost, Notice
 from acp_tui.session.usage_text import context_share, quota_words
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk
@@ -135,3 +135,35 @@ def test_a_turn_keeps_a_limited_number_of_token_counts(talk: Talk) -> None:
         talk.says("x", _meta={"usage": {"inputTokens": 1, f"kind {number}": 1}})
     tokens = talk.session.turn_usages[0].tokens
     assert (len(tokens), tokens["inputTokens"]) == (20, 50)
+
+
+def openhands(talk: Talk, text: str, tokens: int, cost: float) -> None:
+    metrics = {"input_tokens": tokens, "output_tokens": 10, "cost": cost, "status_line": "x"}
+    update = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}}
+    meta = {"field_meta": {"openhands.dev/metrics": metrics}}
+    talk.received(
+        {"method": "session/update", "params": {"sessionId": "s1", "update": update, "_meta": meta}}
+    )
+
+
+def test_the_metrics_of_openhands_are_the_usage() -> None:
+    """They count from the beginning of the session."""
+    talk = Talk().opened()
+    for tokens, cost in ((0, 0.0), (1200, 0.25), (3600, 1.0)):
+        prompt = talk.prompt()
+        openhands(talk, "x", tokens, cost)
+        talk.end(prompt)
+    _, first, second = talk.session.turn_usages
+    assert (first.tokens["inputTokens"], second.tokens["inputTokens"]) == (1200, 2400)
+    assert second.cost == Cost(0.75, "USD")
+    assert talk.session.usage.cost == Cost(1.0, "USD")
+
+
+def test_why_an_agent_repeats_a_request_is_known_until_it_sends_something_else() -> None:
+    talk = Talk().opened()
+    talk.prompt()
+    talk.received({"method": "_session/retrying", "params": {"sessionId": "s1", "detail": "ConnectError"}})
+    assert talk.session.retrying == "ConnectError"
+    assert "Unrecognised" not in talk.kinds()
+    talk.says("x")
+    assert talk.session.retrying is None

@@ -47,8 +47,8 @@ MODELS = {
     "abacus-32k": Model("Abacus 32k", "Fictitious model: medium context window", 32_000, 0.05),
     "orrery-200k": Model("Orrery 200k", "Fictitious model: large context window, expensive", 200_000, 0.25),
 }
-CURRENCY = "XTS"
-"""The currency of the made-up costs: the ISO 4217 code that is reserved for testing."""
+CURRENCY = "USD"
+"""The currency of the made-up costs."""
 
 
 @dataclass

@@ -6,17 +6,22 @@ from itertools import islice
 from typing import Any
 
 from acp_tui.protocol.readers import values
-from acp_tui.session.state import Quota
+from acp_tui.session import events as ev
+from acp_tui.session.state import Cost, Quota
 from acp_tui.session.text.safe_text import visible_line
 
 _NAMES = {
     "input_tokens": "inputTokens",
     "output_tokens": "outputTokens",
+    "cache_read_tokens": "cachedReadTokens",
+    "reasoning_tokens": "thoughtTokens",
     "cachedInputTokens": "cachedReadTokens",
     "cacheWriteInputTokens": "cachedWriteTokens",
     "reasoningOutputTokens": "thoughtTokens",
 }
 """The protocol's names for token counts, by the names that agents use in `_meta`."""
+_OPENHANDS_METRICS = "openhands.dev/metrics"
+_OPENHANDS_COUNTS = ("input_tokens", "output_tokens", "cache_read_tokens", "reasoning_tokens")
 _CLAUDE_QUOTA = "_claude/rateLimit"
 _CLAUDE_QUOTA_NAMES = {
     "five_hour": "5-hour limit",
@@ -60,6 +65,17 @@ def model_tokens(answer: dict[str, Any]) -> dict[str, dict[str, int]]:
 def _quota(answer: dict[str, Any]) -> dict[str, Any]:
     """Return `_meta.quota`, in which Gemini reports tokens despite the name."""
     return values.obj(values.obj(answer.get("_meta")).get("quota"))
+
+
+def read_metrics(meta: Any) -> ev.UsageChanged | None:
+    """Return the tokens and the cost of the session that OpenHands reports with each update, if it does."""
+    fields = values.obj(values.obj(meta).get("field_meta"))
+    metrics = values.obj(fields.get(_OPENHANDS_METRICS))
+    totals = read_tokens({name: metrics[name] for name in _OPENHANDS_COUNTS if name in metrics})
+    if not any(totals.values()):
+        return None
+    amount = values.number(metrics, "cost")
+    return ev.UsageChanged(cost=Cost(amount, "USD") if amount else None, totals=totals)
 
 
 def read_quota(update: dict[str, Any]) -> Quota | None:

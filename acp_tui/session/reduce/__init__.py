@@ -91,6 +91,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.SettingsRestored: EventRule(stored_settings.settings_restored),
     ev.UsageChanged: EventRule(usage.usage_changed, "its usage"),
     ev.TokensUsed: EventRule(usage.tokens_used, "its usage"),
+    ev.Retrying: EventRule(usage.retrying, "a repeated request to its model"),
     ev.QuotaChanged: EventRule(usage.quota_changed, "its usage"),
     ev.InfoChanged: EventRule(facts.info_changed, "the session's title"),
     ev.Queued: EventRule(facts.queued),
@@ -158,6 +159,7 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
     if heard is not None:
         session.heard_at = at
         session.heard = event.what if type(event) is ev.Nothing else heard
+        session.retrying = None
     replay = session.reducer_state.replay
     if replay is not None:
         if in_history and history.is_history(session, replay, event, at):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.change import Change
-from acp_tui.session.state import Notice, Terminal, Thought, Unrecognised
+from acp_tui.session.state import AgentMessage, Notice, Terminal, Thought, Unrecognised
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
     """Append an entry to the session.
 
-    The entry ends the message to which chunks are being added, unless it is a `Notice`, an `Unrecognised` or
-    a user command.
+    The entry ends the message to which chunks are being added. After a `Notice`, an `Unrecognised` or a user
+    command, the message ends with its current paragraph.
     """
     changes: list[Change] = []
+    memory = session.reducer_state
     if not (isinstance(entry, (Notice, Unrecognised)) or is_user_command(entry)):
         changes = end_message(session, at)
+    elif isinstance(memory.message, AgentMessage) and memory.message.parts:
+        memory.split = (memory.message, 0)
     entry.id = len(session.entries)
     entry.at = at
     entry.turn = session.turn
@@ -44,7 +47,7 @@ def touch(entry: Entry) -> Change:
 def end_message(session: Session, at: float) -> list[Change]:
     """End the message to which chunks are being added, so that the next chunk starts a new message."""
     message = session.reducer_state.message
-    session.reducer_state.message = None
+    session.reducer_state.message = session.reducer_state.split = None
     if isinstance(message, Thought) and message.ended_at is None:
         message.ended_at = at
         return [touch(message)]

@@ -39,7 +39,10 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
         and type(part := message.parts[-1]) is GrowingText
         and event.annotations is None
         and (message_id is None or message_id == message.message_id)
-        and not (kind is UserMessage and session.reducer_state.echo_at is not None)
+        and not (
+            kind is UserMessage and (session.reducer_state.echo_at is not None or session.phase == "loading")
+        )
+        and (kind is not AgentMessage or session.reducer_state.split is None)
     ):
         part.append(event.text)
         message.version += 1
@@ -49,9 +52,81 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
         text = _remove_echo(session, text)
     if not text:  # agents send empty chunks for their `_meta`
         return []
+    if (
+        kind is UserMessage
+        and session.phase == "loading"
+        and message_id is None
+        and event.annotations is None
+    ):
+        _end_replayed_prompt(session, text, at)
+    if kind is AgentMessage and session.reducer_state.split is not None:
+        return _split_message(session, event, at)
     message, changes = _message(session, kind, message_id, at)
     _text_part(message, event.annotations).append(text)
     return _changed(message, changes)
+
+
+def _end_replayed_prompt(session: Session, text: str, at: float) -> None:
+    """End a replayed prompt that ends with text, because another text follows.
+
+    Agents replay whole prompts, and without message ids, prompts that got no answer follow each other
+    directly. White space where the texts meet means that they are chunks of one prompt.
+    """
+    last = session.reducer_state.message
+    if not isinstance(last, UserMessage) or not last.parts or type(part := last.parts[-1]) is not GrowingText:
+        return
+    if part.since(part.length - 1).strip() and text[:1].strip():
+        end_message(session, at)
+
+
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+MAX_SPLIT_ATTEMPTS = 20
+"""A message that was interrupted is not split after this many ends of paragraphs inside a code block."""
+
+
+def _split_message(session: Session, event: TextChunk, at: float) -> list[Change]:
+    """Append a chunk to a message that a notice interrupted. Text after the paragraph goes below the notice.
+
+    A paragraph or a code block is not torn apart, because its parts would be drawn wrongly.
+    """
+    memory = session.reducer_state
+    message, changes = _message(session, AgentMessage, event.message_id, at)
+    part = _text_part(message, event.annotations)
+    head, rest = _paragraph_end(part.since(max(0, part.length - 2)), event.text)
+    if memory.split is not None and rest.strip() and memory.split[0] is message:
+        if len(_FENCE.findall(str(part) + head)) % 2 == 0:
+            return [*changes, *_begin_below(session, message, event, head, rest, at)]
+        attempts = memory.split[1] + 1
+        memory.split = (message, attempts) if attempts < MAX_SPLIT_ATTEMPTS else None
+    part.append(event.text)
+    return _changed(message, changes)
+
+
+def _paragraph_end(before: str, text: str) -> tuple[str, str]:
+    """Split a chunk where a paragraph ends. If none ends, the rest is empty. `before` precedes the chunk."""
+    if before == "\n\n":
+        return "", text
+    overlap = 1 if before.endswith("\n") else 0
+    found = _PARAGRAPH_END.search("\n" * overlap + text)
+    cut = found.end() - overlap if found is not None else len(text)
+    return text[:cut], text[cut:]
+
+
+def _begin_below(
+    session: Session, message: Message, event: TextChunk, head: str, rest: str, at: float
+) -> list[Change]:
+    """End a message with `head`, and begin another one, with the same id, with `rest`."""
+    changes: list[Change] = []
+    if head:
+        _text_part(message, event.annotations).append(head)
+        changes = _changed(message, [])
+    changes += end_message(session, at)
+    if event.message_id is not None:
+        session.reducer_state.by_message_id.pop((AgentMessage, event.message_id), None)
+    below, added = _message(session, AgentMessage, event.message_id, at)
+    _text_part(below, event.annotations).append(rest)
+    return [*changes, *_changed(below, added)]
 
 
 def content_chunk(session: Session, event: ContentChunk, at: float) -> list[Change]:

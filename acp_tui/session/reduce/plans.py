@@ -30,7 +30,12 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
         changes = [touch(plan)]
     else:
         plan = plans[event.plan_id] = Plan(id=0, at=at, plan_id=event.plan_id, stray=out_of_phase(session))
-        changes = [*add_entry(session, plan, at), *([touch(known)] if known is not None else [])]
+        replaced = [known] if known is not None else []
+        if (
+            session.plan is not None and session.plan.turn < session.turn
+        ):  # the plans of earlier turns fold now
+            replaced = [one for one in plans.values() if one is not plan] + replaced
+        changes = [*add_entry(session, plan, at), *map(touch, replaced)]
     plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
     session.plan = plan
     return [*changes, fact_changed("plan")]

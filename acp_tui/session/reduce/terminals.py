@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
-from acp_tui.session.state import Terminal
+from acp_tui.session.state import Terminal, TerminalRef
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
-    from acp_tui.session.state import Session, TerminalOwner
+    from acp_tui.session.state import Session, TerminalOwner, ToolCall
+
+
+MAX_COMPARED_CALLS = 50
+"""With more open calls than this, a new terminal is not compared with their commands."""
 
 
 def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> list[Change]:
@@ -27,12 +32,56 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
         known.command = event.command or known.command
         known.cwd = event.cwd or known.cwd
         set_agent_command(session, known)
-        return [touch(known)]
+        return [touch(known), *_link_to_call(session, known)]
     terminal, changes = _add_terminal(session, event.terminal_id, event.owner, at)
     terminal.command = event.command
     terminal.cwd = event.cwd
     set_agent_command(session, terminal)
-    return changes
+    return [*changes, *_link_to_call(session, terminal)]
+
+
+def _link_to_call(session: Session, terminal: Terminal) -> list[Change]:
+    """Show a terminal of acp-tui in the running call with the same command, if there is exactly one.
+
+    fast-agent does not name the terminal in its calls, so that each command would be shown twice.
+    """
+    open_calls = session.reducer_state.open_calls
+    if terminal.owner != "client" or not terminal.command or terminal.terminal_id in session.terminal_calls:
+        return []
+    if len(open_calls) > MAX_COMPARED_CALLS:
+        return []
+    words = _words(terminal.command)
+    calls = [
+        call
+        for call in open_calls.values()
+        if call.kind == "execute"
+        and call.turn == session.turn
+        and not any(isinstance(item, TerminalRef) for item in call.content)
+        and _words(_command_of(call)) == words
+    ]
+    if len(calls) != 1:
+        return []
+    call = calls[0]
+    call.content = [*call.content, TerminalRef(terminal.terminal_id, inferred=True)]
+    session.terminal_calls[terminal.terminal_id] = call
+    return [touch(terminal), touch(call)]
+
+
+def _command_of(call: ToolCall) -> str:
+    """Return the command of a call with the arguments that are given separately."""
+    args = call.raw_input.get("args") if isinstance(call.raw_input, dict) else None
+    words = [word for word in args if isinstance(word, str)] if isinstance(args, list) else []
+    return " ".join([call.command or "", *map(shlex.quote, words)])
+
+
+def _words(line: str) -> list[str]:
+    """Return the words of a command line; for `sh -c LINE`, those of LINE."""
+    try:
+        words = shlex.split(line)
+        is_shell = len(words) == 3 and words[0].endswith("sh") and words[1] in ("-c", "-lc")
+        return shlex.split(words[2]) if is_shell else words
+    except ValueError:
+        return [line]
 
 
 def set_agent_command(session: Session, terminal: Terminal) -> None:

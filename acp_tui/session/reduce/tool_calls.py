@@ -31,6 +31,8 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
     else:
         changes = [touch(call)]
     _apply(call, event)
+    if event.content is not None:
+        _remove_terminal_text(session, call)
     if session.mcp_servers:
         names = tool_names(call.name, call.meta)
         call.mcp_tool = find_mcp_tool(names, call.title, call.kind, session.mcp_servers)
@@ -214,12 +216,32 @@ def _replace_content(
     When an edit is completed, many agents replace its diff by a message, or by a diff of the changed words
     only.
     """
+    inferred = [item for item in before if isinstance(item, TerminalRef) and item.inferred]
+    if inferred and not any(isinstance(item, TerminalRef) for item in now):
+        now = [*inferred, *now]
     known = {item.path: item for item in before if isinstance(item, Diff)}
     if not known:
         return now
     if not any(isinstance(item, Diff) for item in now):
         return [*now, *known.values()] if status == "completed" else now
     return [_longer_diff(known.get(item.path), item) if isinstance(item, Diff) else item for item in now]
+
+
+def _remove_terminal_text(session: Session, call: ToolCall) -> None:
+    """Remove from a call's texts the output that is shown in a terminal which the agent did not name."""
+    shown = [
+        text
+        for item in call.content
+        if isinstance(item, TerminalRef) and item.inferred
+        if (terminal := session.terminals.get(item.terminal_id)) is not None
+        if (text := strip_colours(terminal.output.head.replace("\r\n", "\n")).strip())
+    ]
+    for item in list(call.content) if shown else ():
+        if isinstance(item, Content) and item.kind == "text" and item.text:
+            item.text = item.text.replace(shown[0], "").strip()
+            item.coloured = None
+            if not item.text:
+                call.content.remove(item)
 
 
 def _longer_diff(before: Diff | None, now: Diff) -> Diff:

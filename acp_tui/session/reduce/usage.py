@@ -27,7 +27,14 @@ def begin_turn_usage(session: Session, at: float) -> None:
     before = cost.amount if cost is not None else None
     if before is None and session.reducer_state.is_new:
         before = 0.0
-    session.turn_usages.append(TurnUsage(session.turn, at, cost_before=before))
+    totals = session.usage.totals
+    session.turn_usages.append(TurnUsage(session.turn, at, cost_before=before, totals_before=totals))
+
+
+def retrying(session: Session, event: ev.Retrying, _at: float) -> list[Change]:
+    """Remember why the agent repeats a request, until the agent sends something else."""
+    session.retrying = event.reason
+    return [fact_changed("retrying")]
 
 
 def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
@@ -41,12 +48,15 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
         size=before.size if event.size is None else event.size,
         cost=before.cost if event.cost is None else event.cost,
         tokens=before.tokens,
+        totals=before.totals if event.totals is None else event.totals,
     )
     if session.turn_usages:
         turn = session.turn_usages[-1]
         turn.used, turn.size = session.usage.used, session.usage.size
         if event.cost is not None:
             turn.cost = _turn_cost(turn, event.cost)
+        if event.totals is not None:
+            turn.tokens = session.usage.tokens = _turn_tokens(turn, event.totals)
     return [fact_changed("usage")]
 
 
@@ -60,6 +70,13 @@ def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
     if total.amount < turn.cost_before:
         turn.cost_before = 0.0
     return Cost(total.amount - turn.cost_before, total.currency)
+
+
+def _turn_tokens(turn: TurnUsage, totals: dict[str, int]) -> dict[str, int]:
+    """Return the tokens of a turn. If a count is lower than before, a restarted agent counts from zero."""
+    if any(count < turn.totals_before.get(name, 0) for name, count in totals.items()):
+        turn.totals_before = {}
+    return {name: count - turn.totals_before.get(name, 0) for name, count in totals.items()}
 
 
 def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Change]:
@@ -81,7 +98,7 @@ def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
     turn.tokens = event.tokens or turn.tokens
     turn.models = event.models
     if turn.tokens:
-        session.usage = Usage(session.usage.used, session.usage.size, session.usage.cost, turn.tokens)
+        session.usage.tokens = turn.tokens
 
 
 def quota_changed(session: Session, event: ev.QuotaChanged, at: float) -> list[Change]:

@@ -27,13 +27,19 @@ def asker_of(agent: str, question: Elicitation, session: Session) -> str:
 
 
 def purpose_of(question: Elicitation, session: Session) -> str:
-    """Return what the question belongs to, such as a tool call; "" if the agent does not name anything."""
+    """Return what the question belongs to, such as a tool call.
+
+    The result is empty if the agent does not name anything, or if the call's title is the question itself.
+    """
     if question.call_id is not None:
         subagent = asking_subagent(question, session)
         calls = subagent.session.tool_calls if subagent is not None else session.tool_calls
         call = calls.get(question.call_id)
         title = call.title if call is not None and call.title else question.call_id
-        return f"tool call: {shorten(' '.join(visible_line(title).split()), MAX_CALL_WIDTH)}"
+        words = " ".join(visible_line(title).split())
+        if words == " ".join(visible_line(question.message).split()):
+            return ""
+        return f"tool call: {shorten(words, MAX_CALL_WIDTH)}"
     if question.for_method == "authenticate":
         return "signing in"
     return f"the request {visible_line(question.for_method)}" if question.for_method else ""

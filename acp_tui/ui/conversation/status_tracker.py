@@ -77,6 +77,7 @@ class StatusTracker:
             failed=session.last_error is not None,
             plan_share=_plan_share(session),
             heard=session.heard or "",
+            retrying=session.retrying if session.working else None,
             heard_at=session.heard_at,
         )
 
@@ -114,7 +115,7 @@ def _mode(session: Session) -> str:
 
 
 def _model(session: Session) -> str:
-    option = next((one for one in session.config_options if one.category == "model"), None)
+    option = session.model_option
     choices, current = (option.choices, option.current) if option else (session.models, session.model)
     return next(
         (choice.name for choice in choices if choice.value == current), visible_line(str(current or ""))

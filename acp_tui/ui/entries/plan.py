@@ -24,7 +24,7 @@ _PRIORITIES = {"high": "↑", "low": "↓"}
 
 
 def body(entry: Plan, context: DrawContext) -> Body:
-    """Draw a plan; only its first line if the session's current plan is a newer version in another entry."""
+    """Draw a plan; only its first line if another plan has taken its place."""
     superseded = _is_superseded(entry, context)
     lines = _header(entry, context, superseded=superseded)
     if not (context.folded or superseded or entry.removed):
@@ -33,9 +33,11 @@ def body(entry: Plan, context: DrawContext) -> Body:
 
 
 def _is_superseded(entry: Plan, context: DrawContext) -> bool:
-    """Return True if the session's current plan is a newer version of this plan in another entry."""
+    """Return True if the current plan is a newer version of this plan, or belongs to a later turn."""
     newest = context.session.plan
-    return newest is not None and newest.id > entry.id and newest.plan_id == entry.plan_id
+    if newest is None or newest.id <= entry.id:
+        return False
+    return newest.plan_id == entry.plan_id or newest.turn > entry.turn
 
 
 def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Strip]:
@@ -48,7 +50,9 @@ def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Stri
     if entry.removed:
         spans.append(Segment(" · withdrawn by the agent", palette.dim))
     elif superseded:
-        spans.append(Segment(" · continued below", palette.dim))
+        newest = context.session.plan
+        is_same = newest is not None and newest.plan_id == entry.plan_id
+        spans.append(Segment(f" · {'continued' if is_same else 'replaced'} below", palette.dim))
     elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
         room = context.width - INDENT - sum(span.cell_length for span in spans)
         spans.append(Segment(shorten(f" · {_one_line(current.content)}", room), palette.dim))

@@ -232,3 +232,14 @@ async def test_a_form_with_kinds_of_fields_that_few_agents_use_is_filled_in(open
         (answer,) = answers(ui)
         values = {"site": site, "at": time, "colour": "r", "weight": 2.5, "extras": ["c"], "place": 7}
         assert answer["content"] == values
+
+
+async def test_a_form_does_not_repeat_its_question_as_the_title_of_the_call(open_ui: Open) -> None:
+    """Claude Code titles the call with the question."""
+    call = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Which one?", "status": "pending"}
+    async with open_ui() as ui:
+        await ui.send(["update", call], form(COLOURS, toolCallId="c"))
+        await accepts_keys(ui, "Which one?", "○ Blue")
+        assert "tool call:" not in ui.text()
+        await ui.press("f8")
+        await ui.ready()

@@ -284,6 +284,36 @@ async def test_the_reason_of_a_rejection_goes_into_the_turn_of_an_agent_that_can
         await ui.sees('you: "use uv"')
 
 
+@pytest.mark.parametrize("more", [{"steering": "injected"}, {}], ids=["can be steered", "cannot"])
+async def test_the_reason_is_sent_again_if_the_rejection_ends_the_turn(
+    open_ui: Open, more: dict[str, Any]
+) -> None:
+    """Codex accepts a message into the turn, and ends the turn without reading it."""
+    async with open_ui("script", offers(**more)) as ui:
+        await ui.send(*asks(), ["stop", "cancelled"])
+        reason = "I rejected your request (run `pytest -q`): use uv"
+        await ui.asked()
+        ui.screen.runner.prompts.submit("later")
+        await ui.press("t")
+        await ui.paste("use uv")
+        await ui.press("enter")
+        await ui.until(lambda: ui.said()[-2:] == [reason, "later"])
+        assert any("ended the turn without reading" in notice for notice in ui.notices()) == bool(more)
+
+
+async def test_a_reason_is_not_sent_again_after_the_user_has_stopped_the_turn(open_ui: Open) -> None:
+    async with open_ui("script", offers(steering="injected")) as ui:
+        await ui.send(*asks(), ["wait_for_cancel"])
+        await ui.asked()
+        await ui.press("t")
+        await ui.paste("use uv")
+        await ui.press("enter")
+        await ui.until(lambda: len(ui.prompts()) == 2)
+        await ui.screen.runner.conversation.cancel()  # type: ignore[union-attr]
+        await ui.ready()
+        assert len(ui.prompts()) == 2
+
+
 async def test_tab_moves_to_the_prompt_whose_text_is_queued_until_the_question_is_answered(
     open_ui: Open,
 ) -> None:

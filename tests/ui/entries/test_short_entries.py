@@ -128,6 +128,8 @@ def test_only_the_newest_version_of_a_plan_shows_its_steps() -> None:
     assert drawn(older, session=session) == ["▸ plan 0/1 · continued below"]
     assert drawn(newer, session=session) == ["▾ plan 0/1", "  ☐ One"]
     assert drawn(other, session=session) == ["▾ plan 0/1", "  ☐ One"]
+    newer.turn = 2  # the plans of earlier turns fold, whatever their ids are
+    assert drawn(other, session=session) == ["▸ plan 0/1 · replaced below"]
 
 
 def test_a_plan_can_be_a_text_and_an_address() -> None:

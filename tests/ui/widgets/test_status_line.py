@@ -146,6 +146,16 @@ def test_after_a_silent_minute_the_last_message_is_shown() -> None:
     assert "● last heard: tool call · 1:12 ago" in line_text(facts, now=212.0)
 
 
+def test_the_reason_of_a_repeated_request_is_shown() -> None:
+    assert "● retrying: ConnectError 0:12" in line_text(replace(FACTS, retrying="ConnectError"))
+    assert "● retrying 0:12" in line_text(replace(FACTS, retrying=""))
+
+
+def test_a_cost_of_nothing_is_not_shown() -> None:
+    assert "$" not in line_text(replace(FACTS, cost=0.0))
+    assert "$0.25" in line_text(replace(FACTS, cost=0.25))
+
+
 def test_messages_before_the_turn_do_not_count() -> None:
     facts = replace(FACTS, heard="tool call", heard_at=20.0)
     assert "● working 0:59" in line_text(facts, now=159.0)

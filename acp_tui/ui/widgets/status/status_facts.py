@@ -36,5 +36,6 @@ class StatusFacts:
     since: float | None = None  # when the phase started
     failed: bool = False  # the last turn ended with an error
     plan_share: float | None = None  # the finished share of the turn's plan; None if nothing is finished
+    retrying: str | None = None  # why the agent repeats a request to its model; None if it does not
     heard: str = ""  # describes the agent's last message
     heard_at: float | None = None

@@ -96,7 +96,7 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
         items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 8))
     if facts.used is not None:
         items.append(_Item(context_piece(facts), 3))
-    if facts.cost is not None:
+    if facts.cost:
         items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 9))
     if facts.queued:
         text = f"{facts.queued} queued{', paused' if facts.queue_paused else ''}"

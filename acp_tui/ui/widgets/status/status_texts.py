@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.session.usage_text import context_share, short_count
+from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 SILENCE_SECONDS = 60.0
 """After this many seconds without a message from the agent, the status line names the last one."""
+MAX_REASON_WIDTH = 24
+"""The maximum width of the reason for which an agent repeats a request."""
 CANCEL_GRACE_SECONDS = 5.0
 """An agent that has not ended a cancelled turn after this many seconds is shown as not responding."""
 
@@ -78,8 +81,12 @@ def phase_piece(facts: StatusFacts, now: float) -> Piece:
 def _working(facts: StatusFacts, now: float, since: float) -> Piece:
     """Return how long the turn has run.
 
-    After a long silence, return instead how long the silence is and what the agent last sent, if anything.
+    If the agent repeats a request to its model, return the reason as well. After a long silence, return
+    instead how long the silence is and what the agent last sent, if anything.
     """
+    if facts.retrying is not None:
+        reason = f": {shorten(facts.retrying, MAX_REASON_WIDTH)}" if facts.retrying else ""
+        return Piece(f"● retrying{reason} {format_clock(now - since)}", "warning", "phase")
     heard_at = max(facts.heard_at if facts.heard_at is not None else since, since)
     if now - heard_at < SILENCE_SECONDS:
         return Piece(f"● working {format_clock(now - since)}", "success", "phase")
