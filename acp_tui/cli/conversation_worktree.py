@@ -63,7 +63,7 @@ def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
     """Return the saved worktree. If it was removed, create it again and also return a note for the user."""
     if saved.path.is_dir():
         if not saved.folder.is_dir():
-            raise UserError(f"The folder of this session is gone from its worktree: {saved.folder}.")
+            raise UserError(f"The folder of this session no longer exists in its worktree: {saved.folder}.")
         return saved, []
     from acp_tui.workspace.git.worktrees.creation import restore_worktree
 

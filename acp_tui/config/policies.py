@@ -6,7 +6,7 @@ Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
 POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")
 
 POLICY_SUMMARIES: dict[Policy, str] = {
-    "deny": "Reject everything that no rule allows",
+    "deny": "Allow only what a rule allows; reject everything else",
     "read-only": "Allow reading and searching in the workspace; reject the rest",
     "ask": "Ask before everything that no rule allows",
     "accept-edits": "Allow reading and edits in the workspace; ask about the rest",

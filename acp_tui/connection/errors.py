@@ -78,4 +78,4 @@ class SignInNeeded(RequestFailed):
 def _sign_in_sentence(title: str, said: str, methods: list[AuthMethod]) -> str:
     ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
     offered = f"Sign-in methods: {ways}." if ways else "It offers no sign-in method."
-    return f"{title} wants you to sign in first ({visible_line(said)}). {offered}"
+    return f"{title} requires sign-in first ({visible_line(said)}). {offered}"

@@ -335,7 +335,7 @@ def _served(kind: str, target: Target) -> Subject:
 def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -> str:
     names = [context.display_path(target) for target in targets]
     if not names:
-        return "search" if kind == "search" else f"{_VERBS[kind]} a file that it does not name"
+        return "search" if kind == "search" else f"{_VERBS[kind]} an unspecified file"
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more files"]
     last = names.pop()

@@ -168,7 +168,7 @@ def test_a_banner_after_the_session_was_opened_is_outside_the_turn(tmp_path: Pat
     ("fault", "sentence"),
     [
         ("dies_before_initialize", "exited with code 3"),
-        ("demands_authentication", "wants you to sign in first"),
+        ("demands_authentication", "requires sign-in first"),
         ("no_session_id", "without a session id"),
     ],
 )

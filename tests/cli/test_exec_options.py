@@ -438,7 +438,7 @@ def test_a_required_sign_in_is_reported_with_its_methods(tmp_path: Path) -> None
     command = agent("faulty", "demands_authentication")
     done = execute("hello", command=command, cwd=tmp_path)
     assert done.code == 1
-    assert "wants you to sign in first" in done.err
+    assert "requires sign-in first" in done.err
     assert "login (Log in); shell (In a terminal); waits (Elsewhere)" in done.err
     assert "--sign-in" in done.err
 

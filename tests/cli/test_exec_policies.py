@@ -83,7 +83,7 @@ def test_each_policy_gives_the_answer_in_the_table(project: Path, policy: str) -
 
 def test_the_default_policy_is_deny(project: Path) -> None:
     done = execute(steps(permission("read")), cwd=project)
-    assert 'Rejected by policy "deny": read a file that it does not name' in done.err
+    assert 'Rejected by policy "deny": read an unspecified file' in done.err
 
 
 def test_the_command_line_overrides_the_policy_of_the_settings(project: Path, home: Path) -> None:

@@ -217,7 +217,7 @@ def test_prune_asks_on_a_terminal(home: Path, answer: bytes, stays: bool) -> Non
         os.close(terminal)
         os.close(theirs)
 
-    assert "Remove 1 session for good?" in done.stdout
+    assert "Remove 1 session permanently?" in done.stdout
     assert folder.path.exists() is stays
     assert done.returncode == (1 if stays else 0)
 

@@ -234,8 +234,8 @@ async def test_elicit_shows_forms_and_pages(demo: DemoClient) -> None:
     for _ in range(3):
         await demo.prompt(session, "/elicit form")
     assert "| name | `'Ada'` |" in demo.text()
-    assert "`decline`" in demo.text()
-    assert "`cancel`" in demo.text()
+    assert "You declined the form. Nothing was sent." in demo.text()
+    assert "You closed the form. Nothing was sent." in demo.text()
     fields = demo.requests("elicitation/create")[0]["requestedSchema"]["properties"]
     assert {field["type"] for field in fields.values()} == {"string", "integer", "number", "boolean", "array"}
 

@@ -60,7 +60,7 @@ def _confirm(count: int) -> bool:
             exit_code=2,
         )
     try:
-        print(f"Remove {pluralize(count, 'session')} for good? [y/N] ", end="", flush=True)
+        print(f"Remove {pluralize(count, 'session')} permanently? [y/N] ", end="", flush=True)
         return input().strip().lower() in ("y", "yes")
     except EOFError:
         return False

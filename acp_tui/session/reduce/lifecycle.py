@@ -34,7 +34,7 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     """Store the agent's new process, and end the turns and requests that the previous process left open."""
     is_restart = session.process is not None
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
-    changes = _end_everything(session, at, RpcError(0, "The turn was interrupted; its end is not in the log"))
+    changes = _end_everything(session, at, RpcError(0, "The turn was interrupted before it finished"))
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
     changes += [fact_changed("process"), *_set_phase(session, "connecting")]

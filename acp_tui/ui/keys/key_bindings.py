@@ -64,7 +64,7 @@ class KeyScope:
 
 SCOPES: dict[ScopeName, KeyScope] = {
     "launcher": KeyScope("Launcher", "Start an agent or resume a session. Type to filter."),
-    "sessions": KeyScope("Sessions", "Recorded sessions. Type to filter them and to search in them."),
+    "sessions": KeyScope("Sessions", "Recorded sessions. Type to filter and search."),
     "prompt": KeyScope(
         "Prompt",
         "Write to the agent. Prompts sent while it works are queued. @ attaches a file"
@@ -111,7 +111,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "form_choice": KeyScope("Choices", "A form field with values to choose from."),
     "choose": KeyScope("List", "Choose an item. Type to filter."),
     "options": KeyScope("Agent options", "The agent's options by category. Type to filter."),
-    "detail": KeyScope("Details", "A text in full screen, such as an entry or a file."),
+    "detail": KeyScope("Details", "Text shown full-screen, such as an entry or a file."),
     "dialog": KeyScope("Dialogs", "Everything that opens over the conversation: questions, lists, pages."),
     "replay": KeyScope("Replay", "Plays a recorded session. Nothing is sent to an agent."),
     "subagent": KeyScope("Subagent", "The transcript of a subagent. No prompts can be sent from here."),
@@ -216,7 +216,7 @@ TABLE: tuple[Key, ...] = (
         "sessions.section",
         "tab",
         "next_section",
-        "matches",
+        "matching lines",
         "sessions",
         "Show the matching lines, or go back to the sessions",
         2,
@@ -235,7 +235,13 @@ TABLE: tuple[Key, ...] = (
     Key("sessions.delete", "delete,ctrl+d", "delete", "delete", "sessions", "Delete the session", 5, True),
     Key("sessions.export", "f9", "export", "export", "sessions", "Export the session to a file", 6),
     Key(
-        "sessions.ask", "f6", "ask_agent", "ask agent", "sessions", "Start an agent and list its sessions", 7
+        "sessions.ask",
+        "f6",
+        "ask_agent",
+        "list the agent's own sessions",
+        "sessions",
+        "Start an agent and list its sessions",
+        7,
     ),
     Key("sessions.reload", "f5", "reload", "refresh", "sessions", "Refresh the list of sessions", 8),
     Key(

@@ -32,8 +32,8 @@ async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open
         await ui.until(first.is_asking)
         assert ui.app.screen is second
         assert not second.is_asking()
-        await ui.until(lambda: "? 1 tab asks" in ui.status())
-        await ui.pilot.click(StatusLine, offset=(ui.status().index("1 tab asks"), 0))
+        await ui.until(lambda: "? 1 tab needs you" in ui.status())
+        await ui.pilot.click(StatusLine, offset=(ui.status().index("1 tab needs you"), 0))
         await ui.asked()
         assert ui.screen is first
         await ui.press("a")

@@ -27,7 +27,7 @@ def test_a_question_in_the_background_is_announced_and_one_key_opens_it(tmp_path
         terminal.sees(" 1 ● scripted  2 Demo agent", "idle")
         bells = terminal.raw.count(b"\x07")
         signal.touch()
-        terminal.sees("scripted in tab 1", "Alt+A opens the question", "1 tab asks", " 1 ? scripted")
+        terminal.sees("scripted in tab 1", "Alt+A opens the question", "1 tab needs you", " 1 ? scripted")
         assert terminal.raw.count(b"\x07") > bells
         terminal.type("\x1ba")
         terminal.sees("Run the tests", "allow_once")
@@ -42,7 +42,7 @@ def test_a_burst_of_keys_goes_to_the_tabs_it_names(tmp_path: Path) -> None:
         terminal.type("\r")
         terminal.sees(" 1 Demo agent  2 Demo agent", "idle")
         terminal.type("\x1b1/permission\r\x1b2")  # Alt+1, a prompt, Alt+2
-        terminal.sees("Demo agent in tab 1", "1 tab asks", "Message Demo agent")
+        terminal.sees("Demo agent in tab 1", "1 tab needs you", "Message Demo agent")
         terminal.type("\x1baa")  # Alt+A, and a letter that would allow
         terminal.sees("Allow")
         terminal.sees("1 ?")

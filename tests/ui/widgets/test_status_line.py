@@ -76,8 +76,8 @@ def test_the_queue_and_tabs_that_ask_are_counted() -> None:
         "3 queued, paused",
         "warning",
     )
-    assert "  ? 1 tab asks  ● working" in line_text(replace(FACTS, tabs_asking=1))
-    assert "  ? 2 tabs ask  ● working" in line_text(replace(FACTS, tabs_asking=2))
+    assert "  ? 1 tab needs you  ● working" in line_text(replace(FACTS, tabs_asking=1))
+    assert "  ? 2 tabs need you  ● working" in line_text(replace(FACTS, tabs_asking=2))
 
 
 def test_in_a_narrow_line_essential_facts_are_shortened_before_one_is_dropped() -> None:
@@ -86,9 +86,9 @@ def test_in_a_narrow_line_essential_facts_are_shortened_before_one_is_dropped() 
     assert line_text(facts, 100).endswith(f" mode: Ask ▾ · policy: accept-edits ▾  ctx 27%{asking}")
     assert line_text(facts, 80).endswith(" Ask ▾ · policy: accept-edits ▾  ctx 27%  ? your answer ")
     facts = replace(facts, tabs_asking=2, queued=2)
-    assert line_text(facts, 100).endswith(" accept-edits ▾  ctx 27%  2 queued  ? 2 tabs ask  ? your answer ")
-    assert line_text(facts, 80).endswith(" policy: accept-edits ▾  ctx 27%  ? 2 tabs ask  ? your answer ")
-    assert line_text(facts, 46) == " Claude Code      ? 2 tabs ask  ? your answer "
+    assert line_text(facts, 100).endswith(" accept-edits ▾  ctx 27%  2 queued  ? 2 tabs  ? your answer ")
+    assert line_text(facts, 80).endswith(" policy: accept-edits ▾  ctx 27%  ? 2 tabs  ? your answer ")
+    assert line_text(facts, 46) == " Claude Code              ? 2 tabs  ? your answer "
 
 
 def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:

@@ -176,7 +176,8 @@ async def _ask_to_fill_form(turn: Turn) -> None:
         rows = [f"| {name} | `{value!r}` |" for name, value in (answer.content or {}).items()]
         await turn.say("\n".join(("I received:\n", "| Field | Value |", "|---|---|", *rows)) + "\n")
     else:
-        await turn.say(f"The form was not sent: `{answer.action}`.")
+        did = "declined" if answer.action == "decline" else "closed"
+        await turn.say(f"You {did} the form. Nothing was sent.")
 
 
 async def _ask_to_visit_page(turn: Turn) -> None:

@@ -122,7 +122,7 @@ class SessionActions:
 
 
 def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
-    recording = "" if session.only_at_agent else "Recording, checkpoints and draft are deleted for good. "
+    recording = "" if session.only_at_agent else "Recording, checkpoints and draft are deleted permanently. "
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy."
     return f"{recording}{session.agent_title} may still have a copy of its own."

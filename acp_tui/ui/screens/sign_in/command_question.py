@@ -34,8 +34,8 @@ class CommandQuestion:
     title: str
     facts: tuple[tuple[str, str], ...]
     text: str = (
-        "The agent suggests this command. The command is not the agent itself. It runs with your rights, and "
-        "no permission rule applies to it."
+        "The agent suggests this command. It is a separate program that runs with your "
+        "permissions. No permission rule applies to it."
     )
     answers: tuple[CommandAnswer, ...] = (REFUSE, RUN, AUTHENTICATE)
     warnings: tuple[str, ...] = ()

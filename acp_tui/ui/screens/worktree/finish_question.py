@@ -52,7 +52,7 @@ def finish_question(
     warnings = [text for text in (problem, status.obstacle) if text]
     if status.behind and not status.obstacle:
         newer = pluralize(status.behind, "new commit")
-        warnings.append(f"{worktree.target} has {newer}, so it cannot be fast-forwarded.")
+        warnings.append(f"{worktree.target} has {newer}. The merge adds one commit on top of it.")
     facts = [
         *_labelled("git says", git_output),
         ("worktree", str(worktree.path)),

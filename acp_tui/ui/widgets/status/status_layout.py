@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.session.usage_text import format_money
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.status.status_texts import Piece, context_piece, phase_piece
@@ -102,8 +103,9 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
         text = f"{facts.queued} queued{', paused' if facts.queue_paused else ''}"
         items.append(_Item(Piece(text, "warning" if facts.queue_paused else "text", "queue"), 5))
     if facts.tabs_asking:
-        text = "1 tab asks" if facts.tabs_asking == 1 else f"{facts.tabs_asking} tabs ask"
-        items.append(_Item(Piece(f"? {text}", "warning", "tabs"), 2))
+        text = "1 tab needs you" if facts.tabs_asking == 1 else f"{facts.tabs_asking} tabs need you"
+        short = f"? {pluralize(facts.tabs_asking, 'tab')}"
+        items.append(_Item(Piece(f"? {text}", "warning", "tabs"), 2, short=short))
     return [
         *items,
         _Item(phase_piece(facts, now), 0, short="? your answer" if facts.phase == "asking" else ""),

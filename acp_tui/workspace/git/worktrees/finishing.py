@@ -61,7 +61,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
     if status.obstacle:
         raise UserError(status.obstacle)
     if status.behind and not plan.squash:
-        raise UserError(f"{worktree.target} has new commits, so it cannot be fast-forwarded.")
+        raise UserError(f"{worktree.target} has new commits. Merge the worktree as one commit instead.")
     git = UserGit(worktree.path, trusted=worktree.trusted)
     if status.is_dirty:
         _commit_all(git, plan)
