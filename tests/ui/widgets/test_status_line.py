@@ -88,7 +88,7 @@ def test_in_a_narrow_line_essential_facts_are_shortened_before_one_is_dropped() 
     facts = replace(facts, tabs_asking=2, queued=2)
     assert line_text(facts, 100).endswith(" accept-edits ▾  ctx 27%  2 queued  ? 2 tabs  ? your answer ")
     assert line_text(facts, 80).endswith(" policy: accept-edits ▾  ctx 27%  ? 2 tabs  ? your answer ")
-    assert line_text(facts, 46) == " Claude Code              ? 2 tabs  ? your answer "
+    assert line_text(facts, 46) == " Claude Code          ? 2 tabs  ? your answer "
 
 
 def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:
