@@ -81,7 +81,7 @@ def test_the_session_the_protocol_and_forms_are_pure(package: str) -> None:
 @pytest.mark.parametrize(
     ("libraries", "packages"),
     [
-        (("acp",), ("connection", "demo", "doctor")),
+        (("acp",), ("connection", "demo")),
         (("textual", "rich"), ("ui",)),
         (("mcp", "mcp_types"), ("mcp", "demo")),
     ],

@@ -1,5 +1,5 @@
 """Checks an agent's messages and describes the agent. The command is in `acp_tui/cli/doctor_run.py`.
 
 At run time, the only imported packages of acp-tui are those listed below `controller` in
-docs/architecture.md. Of the SDK, only the schema models are imported.
+docs/architecture.md. The SDK is not needed: messages are compared with the schema itself.
 """

@@ -246,7 +246,8 @@ class BehaviourCheck:
     def _update(self, session: Any, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
         if not isinstance(kind, str) or kind not in KNOWN_UPDATES:
-            self._report("unknown-update", f"the update {kind!r} is not in the protocol")
+            words = f"the update {kind!r}" if "sessionUpdate" in update else "an update without `sessionUpdate`"
+            self._report("unknown-update", f"{words} is not in the protocol")
             return
         is_own = self._session is not None and session == self._session
         if not is_own and self._opening in CREATING_METHODS:

@@ -1,24 +1,31 @@
-"""Checks an agent's messages against the protocol's schema, using models of the SDK and of `newer_updates`.
+"""Checks an agent's messages against the protocol's schema, `acp-schema-v1.json`.
 
-The models are lenient: some wrong values fail validation, others are silently dropped or converted. So each
-message that has a model is validated *and* compared with what the model kept.
+A general validator says of a union only that no member matches, and stops at fields that a lenient reader
+accepts. This one picks the member that is meant and names every wrong field, with what it must be.
 """
 
 from __future__ import annotations
 
+import difflib
+import json
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from acp_tui.session.text.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from pydantic import BaseModel
+    Schema = dict[str, Any]
 
+SCHEMA_FILE = Path(__file__).with_name("acp-schema-v1.json")
 UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message", "session_message_chunk"})
 """Kinds of updates about subagents, from the unstable schema. They are not checked."""
-UNSTABLE_FIELDS = frozenset({"update.name", "toolCall.name"})
-"""Fields of the unstable schema that are not reported: agents use them, and acp-tui understands them."""
+MAX_EXAMPLE_CHARACTERS = 200
+MAX_LISTED_VALUES = 12
+"""If a field may have more values than this, a sentence names only the nearest one."""
 
 
 @dataclass(slots=True)
@@ -30,36 +37,30 @@ class SchemaViolation:
     example: str | None = None
 
 
-@cache
-def _models() -> tuple[dict[str, type[BaseModel]], dict[str, type[BaseModel]]]:
-    """Return the models of what an agent sends, by method: one dict for parameters, one for results."""
-    from acp import schema
+class Fault(NamedTuple):
+    """A wrong value: where it is in the message, the end of a sentence about it, and the value."""
 
-    calls: dict[str, type[BaseModel]] = {
-        "session/update": schema.SessionNotification,
-        "session/request_permission": schema.RequestPermissionRequest,
-        "fs/read_text_file": schema.ReadTextFileRequest,
-        "fs/write_text_file": schema.WriteTextFileRequest,
-        "terminal/create": schema.CreateTerminalRequest,
-        "terminal/output": schema.TerminalOutputRequest,
-        "terminal/wait_for_exit": schema.WaitForTerminalExitRequest,
-        "terminal/kill": schema.KillTerminalRequest,
-        "terminal/release": schema.ReleaseTerminalRequest,
-        "elicitation/complete": schema.CompleteElicitationNotification,
-    }
-    answers: dict[str, type[BaseModel]] = {
-        "initialize": schema.InitializeResponse,
-        "authenticate": schema.AuthenticateResponse,
-        "session/new": schema.NewSessionResponse,
-        "session/load": schema.LoadSessionResponse,
-        "session/resume": schema.ResumeSessionResponse,
-        "session/fork": schema.ForkSessionResponse,
-        "session/list": schema.ListSessionsResponse,
-        "session/close": schema.CloseSessionResponse,
-        "session/prompt": schema.PromptResponse,
-        "session/set_mode": schema.SetSessionModeResponse,
-        "session/set_config_option": schema.SetSessionConfigOptionResponse,
-    }
+    path: str
+    predicate: str
+    value: Any = None
+
+
+@cache
+def _definitions() -> dict[str, Schema]:
+    definitions: dict[str, Schema] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["$defs"]
+    return definitions
+
+
+@cache
+def _models() -> tuple[dict[str, Schema], dict[str, Schema]]:
+    """Return the schemas of what an agent sends, by method: one dict for parameters, one for results."""
+    calls: dict[str, Schema] = {}
+    answers: dict[str, Schema] = {}
+    for name, schema in _definitions().items():
+        if schema.get("x-side") == "client" and not name.endswith("Response"):
+            calls[schema["x-method"]] = schema
+        elif schema.get("x-side") == "agent" and name.endswith("Response"):
+            answers[schema["x-method"]] = schema
     return calls, answers
 
 
@@ -72,15 +73,13 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         return
     calls, answers = _models()
     if frame.get("jsonrpc") != "2.0":
-        yield SchemaViolation("schema:envelope", 'a message lacks "jsonrpc": "2.0"')
+        yield SchemaViolation("schema:envelope", 'a message is without "jsonrpc": "2.0"')
     method = frame.get("method")
     if isinstance(method, str):
         params = frame.get("params")
         kind = _update_kind(params)
-        if kind in UNSTABLE_UPDATES:
-            return
-        if model := _newer_model(kind) or calls.get(method):
-            yield from _compare(model, method, params)
+        if kind not in UNSTABLE_UPDATES and (schema := calls.get(method)) is not None:
+            yield from _violations(schema, method, params, f"{method} {kind}" if kind else method)
         return
     identity = frame.get("id")
     answered = methods.pop(identity, None) if isinstance(identity, (int, str)) else None
@@ -88,15 +87,14 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         return
     if "error" in frame:
         yield from _error_violations(answered, frame["error"])
-    elif model := answers.get(answered):
+    elif (schema := answers.get(answered)) is not None:
         result = frame.get("result")
-        if result is None:
-            if any(field.is_required() for field in model.model_fields.values()):
-                yield SchemaViolation(
-                    f"schema:{answered}", f"the answer to {answered} is null instead of an object"
-                )
-            return
-        yield from _compare(model, answered, result, " answer")
+        if result is not None:
+            yield from _violations(schema, answered, result, f"{answered} answer")
+        elif schema.get("required"):
+            yield SchemaViolation(
+                f"schema:{answered}", f"the answer to {answered} is null instead of an object"
+            )
 
 
 def _update_kind(params: Any) -> str | None:
@@ -106,17 +104,10 @@ def _update_kind(params: Any) -> str | None:
     return kind if isinstance(kind, str) else None
 
 
-def _newer_model(kind: str | None) -> type[BaseModel] | None:
-    """Return the model for a kind of update that the schema has but the SDK lacks; None for other kinds."""
-    from acp_tui.doctor.newer_updates import NOTIFICATIONS
-
-    return NOTIFICATIONS.get(kind) if kind is not None else None
-
-
 def _error_violations(method: str, error: Any) -> Iterator[SchemaViolation]:
     if not isinstance(error, dict):
         yield SchemaViolation(
-            "schema:error", f"the error in an answer to {method} is not an object", str(error)[:200]
+            "schema:error", f"the error in an answer to {method} is not an object", _example(error)
         )
     elif not isinstance(error.get("code"), int) or not isinstance(error.get("message"), str):
         yield SchemaViolation(
@@ -125,101 +116,181 @@ def _error_violations(method: str, error: Any) -> Iterator[SchemaViolation]:
         )
 
 
-def _compare(model: type[BaseModel], method: str, value: Any, suffix: str = "") -> Iterator[SchemaViolation]:
-    from pydantic import ValidationError
-
-    check = f"schema:{method}"
-    where = method + suffix
-    if method == "session/update" and isinstance(value, dict) and isinstance(value.get("update"), dict):
-        where = f"{where} {value['update'].get('sessionUpdate')}"
-    try:
-        kept = model.model_validate(value).model_dump(
-            mode="json", by_alias=True, exclude_unset=True, warnings=False
-        )
-    except ValidationError as error:
-        for fault in error.errors(include_url=False):
-            path = _path_of(value, fault["loc"])
-            what = _SENTENCE_ENDS.get(fault["type"], "has a value that is not in the schema")
-            yield SchemaViolation(check, f"{where}: {path} {what}", str(fault.get("input"))[:200])
-        return
-    for path, dropped in _differences(value, kept):
-        if path in UNSTABLE_FIELDS:
-            continue
-        yield SchemaViolation(
-            check,
-            f"{where}: the schema does not define {path}, or does not allow its value",
-            str(dropped)[:200],
-        )
+def _violations(schema: Schema, method: str, value: Any, where: str) -> Iterator[SchemaViolation]:
+    whole = "the result" if where.endswith(" answer") else "params"
+    for fault in faults_of(schema, value):
+        sentence = f"{where}: {fault.path or whole} {fault.predicate}"
+        yield SchemaViolation(f"schema:{method}", sentence, _example(fault.value))
 
 
-_SENTENCE_ENDS = {
-    "missing": "is missing",
-    "bool_parsing": "must be true or false",
-    "bool_type": "must be true or false",
-    "string_type": "must be a string",
-    "int_type": "must be a whole number",
-    "int_parsing": "must be a whole number",
-    "int_from_float": "must be a whole number",
-    "float_type": "must be a number",
-    "float_parsing": "must be a number",
-    "list_type": "must be an array",
-    "dict_type": "must be an object",
-    "model_type": "must be an object",
-    "model_attributes_type": "must be an object",
-    "greater_than_equal": "is too small",
-    "less_than_equal": "is too large",
+def _example(value: Any) -> str | None:
+    if value is None:
+        return None
+    return (
+        value[:MAX_EXAMPLE_CHARACTERS]
+        if isinstance(value, str)
+        else visible_excerpt(value, MAX_EXAMPLE_CHARACTERS)
+    )
+
+
+# --------------------------------------------------------------------------- values
+
+_TYPES: dict[str, tuple[type, ...]] = {
+    "object": (dict,),
+    "array": (list,),
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "null": (type(None),),
 }
-"""The end of the sentence about a wrong value, by pydantic's error type. Other types get a generic ending."""
+_TYPE_WORDS = {
+    "object": "an object",
+    "array": "an array",
+    "string": "a string",
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+}
 
 
-def _path_of(value: Any, loc: tuple[int | str, ...]) -> str:
-    """Convert pydantic's location of an error to a path in `value`. Names of union members are left out."""
-    path: list[str] = []
-    for number, part in enumerate(loc):
-        if isinstance(value, dict) and part in value:
-            path.append(str(part))
-            value = value[part]
-        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
-            path.append(
-                "[]"
-            )  # without the index, so that many items with the same fault count as one violation
-            value = value[part]
-        elif number == len(loc) - 1 and isinstance(part, str) and isinstance(value, dict):
-            path.append(part)  # a missing field
-    return ".".join(path) or "the message"
+def faults_of(schema: Schema, value: Any, path: str = "") -> list[Fault]:
+    """Return everything in a value that the schema does not allow.
 
-
-def _differences(sent: Any, kept: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the path and the value of each field that the model dropped or converted to another type.
-
-    Nulls and fields named `_meta` are left out. If the model dropped items of a list, the whole list is
-    yielded.
+    Nulls in optional fields and whatever is in `_meta` are allowed.
     """
-    if isinstance(sent, dict) and isinstance(kept, dict):
-        for key, value in sent.items():
-            below = f"{path}.{key}" if path else str(key)
-            if key == "_meta" or value is None:
-                continue
-            if key not in kept:
-                yield below, value
+    parts, faults = _resolve(schema, value, path)
+    if faults:
+        return faults
+    for part in parts:
+        if (predicate := _simple_fault(part, value)) is not None:
+            return [Fault(path, predicate, value)]
+    if isinstance(value, dict):
+        return _object_faults(parts, value, path)
+    if isinstance(value, list):
+        items = next((part["items"] for part in parts if "items" in part), None)
+        return (
+            []
+            if items is None
+            else [fault for item in value for fault in faults_of(items, item, f"{path}[]")]
+        )
+    return []
+
+
+def _object_faults(parts: Sequence[Schema], value: dict[str, Any], path: str) -> list[Fault]:
+    properties = {name: schema for part in parts for name, schema in part.get("properties", {}).items()}
+    required = [name for part in parts for name in part.get("required", ())]
+    is_open = not properties or any(part.get("additionalProperties") for part in parts)
+    faults = [Fault(_below(path, name), "is missing") for name in required if name not in value]
+    for name, content in value.items():
+        if name == "_meta" or (content is None and name not in required):
+            continue
+        if name in properties:
+            faults += faults_of(properties[name], content, _below(path, name))
+        elif not is_open:
+            faults.append(Fault(_below(path, name), "is not in the schema", content))
+    return faults
+
+
+def _below(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _simple_fault(part: Schema, value: Any) -> str | None:
+    """Return what a value must be, apart from its fields and items; None if it is."""
+    types = part.get("type", [])
+    names = [types] if isinstance(types, str) else types
+    if names and not any(_is(value, name) for name in names):
+        return f"must be {' or '.join(_TYPE_WORDS[name] for name in names if name != 'null')}"
+    allowed = [part["const"]] if "const" in part else part.get("enum")
+    if allowed is not None and value not in allowed:
+        return _must_be_one_of(allowed, value)
+    if isinstance(value, (int, float)) and value < part.get("minimum", value):
+        return "is too small"
+    if isinstance(value, (int, float)) and value > part.get("maximum", value):
+        return "is too large"
+    if isinstance(value, str) and len(value) < part.get("minLength", 0):
+        return "is too short"
+    return None
+
+
+def _is(value: Any, type_name: str) -> bool:
+    if isinstance(value, bool):
+        return type_name == "boolean"
+    is_whole = isinstance(value, float) and value.is_integer()
+    return isinstance(value, _TYPES[type_name]) or (type_name == "integer" and is_whole)
+
+
+def _must_be_one_of(allowed: Sequence[Any], value: Any) -> str:
+    names = [str(name) for name in allowed]
+    if len(names) <= MAX_LISTED_VALUES:
+        return f"must be {names[0]}" if len(names) == 1 else f"must be one of: {', '.join(names)}"
+    near = difflib.get_close_matches(str(value), names, 1)
+    return f"is unknown; did you mean {near[0]}?" if near else "is unknown"
+
+
+# --------------------------------------------------------------------------- unions
+
+
+def _resolve(schema: Schema, value: Any, path: str) -> tuple[list[Schema], list[Fault]]:
+    """Return the schemas without references and unions that apply to a value, and faults of its union."""
+    parts: list[Schema] = [schema]
+    faults: list[Fault] = []
+    inner: list[Schema] = [*schema.get("allOf", ())]
+    if "$ref" in schema:
+        inner.append(_definitions()[schema["$ref"].rpartition("/")[2]])
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            chosen = _choose(schema[key], value, path)
+            if isinstance(chosen, Fault):
+                faults.append(chosen)
             else:
-                yield from _differences(value, kept[key], below)
-    elif isinstance(sent, list) and isinstance(kept, list):
-        if len(sent) != len(kept):
-            yield f"{path}[]", sent
-            return
-        for one, other in zip(sent, kept, strict=True):
-            yield from _differences(one, other, f"{path}[]")
-    elif sent is not None and not _same_type(sent, kept):
-        yield path, sent
+                inner.append(chosen)
+    for one in inner:
+        more, wrong = _resolve(one, value, path)
+        parts += more
+        faults += wrong
+    return parts, faults
 
 
-def _same_type(sent: Any, kept: Any) -> bool:
-    """Return whether the model kept the type of a value, and did not convert "yes" to true or "5" to 5.
+def _choose(members: Sequence[Schema], value: Any, path: str) -> Schema | Fault:
+    """Return the member of a union that a value is meant to be, or a fault if it is none of them."""
+    named = [member for member in members if member.get("type") != "null"]
+    if value is None and len(named) < len(members):
+        return {}
+    if len(named) == 1:
+        return named[0]
+    if all("const" in member for member in named):
+        allowed = [member["const"] for member in named]
+        return {} if value in allowed else Fault(path, _must_be_one_of(allowed, value), value)
+    if isinstance(value, dict) and (tag := _tag_of(named)) is not None:
+        tagged = {_constants(member)[tag]: member for member in named if tag in _constants(member)}
+        chosen = tagged.get(value[tag]) if isinstance(value.get(tag), str) else None
+        rest = [member for member in named if tag not in _constants(member)]
+        if chosen is not None:
+            return chosen
+        if not rest:
+            if tag not in value:
+                return Fault(_below(path, tag), "is missing")
+            return Fault(_below(path, tag), _must_be_one_of([*tagged], value[tag]), value[tag])
+        named = rest
+    return min(named, key=lambda member: _distance(member, value))
 
-    Integers and floats count as the same type.
-    """
-    numbers = (int, float)
-    if isinstance(sent, numbers) and isinstance(kept, numbers):
-        return isinstance(sent, bool) == isinstance(kept, bool)
-    return type(sent) is type(kept)
+
+def _tag_of(members: Sequence[Schema]) -> str | None:
+    """Return the field whose constant value tells the members of a union apart; None if there is none."""
+    return next((name for member in members for name in _constants(member)), None)
+
+
+def _constants(member: Schema) -> dict[str, Any]:
+    """Return the fields of a member of a union that can have one value only."""
+    found = {name: field["const"] for name, field in member.get("properties", {}).items() if "const" in field}
+    if not found and "$ref" in member:
+        return _constants(_definitions()[member["$ref"].rpartition("/")[2]])
+    return found
+
+
+def _distance(member: Schema, value: Any) -> int:
+    """Return how many faults a value has as this member of a union; many if it has the wrong type."""
+    faults = faults_of(member, value)
+    return sum(1000 if not fault.path else 1 for fault in faults)

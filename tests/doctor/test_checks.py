@@ -327,6 +327,42 @@ def test_schema_violations_name_the_field(step: Step, check: str, words: str) ->
     assert words in sentences[0]
 
 
+def test_every_wrong_field_of_a_tool_call_is_reported_with_what_it_must_be() -> None:
+    talk = Talk()
+    wrong: dict[str, Any] = {"kind": "reading", "status": "thinking", "locations": [{"path": 5}]}
+    turn(lambda talk: talk.tool("t", title=["x"], content=[{"type": "hologram"}], **wrong))(talk)
+    sentences = [v.sentence for v in find_violations(talk.records) if v.check == "schema:session/update"]
+    assert sentences == [
+        "session/update tool_call: update.title must be a string",
+        "session/update tool_call: update.content[].type must be one of: content, diff, terminal",
+        "session/update tool_call: update.kind must be one of: "
+        "read, edit, delete, move, search, execute, think, fetch, switch_mode, other",
+        "session/update tool_call: update.status must be one of: pending, in_progress, completed, failed",
+        "session/update tool_call: update.locations[].path must be a string",
+    ]
+
+
+def test_wrong_optional_fields_say_what_they_must_be() -> None:
+    talk = Talk()
+    capabilities = {"loadSession": "yes", "promptCapabilities": {"image": 1}, "mcpCapabilities": []}
+    talk.opened({"modes": 5}, agentCapabilities=capabilities, **INFO)
+    assert [violation.sentence for violation in find_violations(talk.records)] == [
+        "initialize answer: agentCapabilities.loadSession must be true or false",
+        "initialize answer: agentCapabilities.promptCapabilities.image must be true or false",
+        "initialize answer: agentCapabilities.mcpCapabilities must be an object",
+        "session/new answer: modes must be an object",
+    ]
+
+
+def test_a_misspelt_update_names_the_nearest_one() -> None:
+    talk = Talk()
+    turn(lambda talk: talk.update("agent_msg_chunk"))(talk)
+    assert [v.sentence for v in find_violations(talk.records)] == [
+        "session/update agent_msg_chunk: update.sessionUpdate is unknown; did you mean agent_message_chunk?",
+        "the update 'agent_msg_chunk' is not in the protocol",
+    ]
+
+
 def test_meta_may_hold_anything() -> None:
     talk = Talk()
     turn(tool(_meta={"vendor": {"anything": [1]}}))(talk)
@@ -392,7 +428,6 @@ RECORDED = {
         "ansi-in-text",
         "answer-to-nothing",
         "own-terminal",
-        "schema:initialize",
         "schema:session/load",
         "schema:session/resume",
     },
