@@ -246,7 +246,9 @@ class BehaviourCheck:
     def _update(self, session: Any, update: dict[str, Any]) -> None:
         kind = update.get("sessionUpdate")
         if not isinstance(kind, str) or kind not in KNOWN_UPDATES:
-            words = f"the update {kind!r}" if "sessionUpdate" in update else "an update without `sessionUpdate`"
+            words = (
+                f"the update {kind!r}" if "sessionUpdate" in update else "an update without `sessionUpdate`"
+            )
             self._report("unknown-update", f"{words} is not in the protocol")
             return
         is_own = self._session is not None and session == self._session
