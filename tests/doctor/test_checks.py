@@ -335,8 +335,10 @@ def test_every_wrong_field_of_a_tool_call_is_reported_with_what_it_must_be() -> 
     assert sentences == [
         "session/update tool_call: update.title must be a string",
         "session/update tool_call: update.content[].type must be one of: content, diff, terminal",
-        "session/update tool_call: update.kind must be one of: "
-        "read, edit, delete, move, search, execute, think, fetch, switch_mode, other",
+        (
+            "session/update tool_call: update.kind must be one of: "
+            "read, edit, delete, move, search, execute, think, fetch, switch_mode, other"
+        ),
         "session/update tool_call: update.status must be one of: pending, in_progress, completed, failed",
         "session/update tool_call: update.locations[].path must be a string",
     ]
