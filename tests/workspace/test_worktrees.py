@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.errors import UserError
+from acp_tui.workspace.git.git_commands import GitCommandError
 from acp_tui.workspace.git.worktrees.creation import create_worktree, restore_worktree
 from acp_tui.workspace.git.worktrees.finishing import (
     ChangedMeanwhileError,
@@ -20,7 +21,6 @@ from acp_tui.workspace.git.worktrees.finishing import (
     remove_worktree,
 )
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
-from acp_tui.workspace.git.worktrees.user_git import GitCommandError
 from acp_tui.workspace.git.worktrees.worktree import Worktree
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from tests.workspace.projects import fill, git, repository
@@ -211,7 +211,7 @@ def test_a_filter_that_cannot_be_turned_off_stops_git(project: Path, data: Path,
     worktree = worktree_of(project, data)
     fill(worktree.path, {".gitattributes": "*.txt filter=a=b\n", "c.txt": "c\n"})
     git(project, "config", "filter.a=b.clean", f"tee {tmp_path / 'ran'}")
-    with pytest.raises(UserError, match="one of the repository's filters: its name contains `=`"):
+    with pytest.raises(UserError, match="filters or hooks: its name contains `=`"):
         worktree_status(worktree)
     assert not (tmp_path / "ran").exists()
 

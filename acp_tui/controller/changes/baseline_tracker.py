@@ -23,7 +23,7 @@ from acp_tui.store.stored_sessions import BASELINE, removal_reason
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
-from acp_tui.workspace.git.private_git import GitError
+from acp_tui.workspace.git.git_commands import GitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence

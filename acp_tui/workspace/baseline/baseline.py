@@ -35,7 +35,7 @@ from acp_tui.workspace.baseline.saved_state import (
 )
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
-from acp_tui.workspace.git.private_git import GitError, PrivateGit
+from acp_tui.workspace.git.git_commands import GitError, PrivateGit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

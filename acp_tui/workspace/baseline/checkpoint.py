@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.workspace.baseline.file_change import FileState
 from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
-from acp_tui.workspace.git.private_git import blob_name
+from acp_tui.workspace.git.git_commands import blob_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
-    from acp_tui.workspace.git.private_git import BlobWriter, PrivateGit
+    from acp_tui.workspace.git.git_commands import BlobWriter, PrivateGit
 
 
 @dataclass(frozen=True, slots=True)

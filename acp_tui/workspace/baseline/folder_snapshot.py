@@ -27,7 +27,7 @@ from acp_tui.workspace.baseline.unlisted_files import (
     find_unlisted,
 )
 from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
-from acp_tui.workspace.git.private_git import (
+from acp_tui.workspace.git.git_commands import (
     GIT_DIRECTORY,
     GitError,
     GitWorkTree,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from acp_tui.workspace.baseline.file_change import ChangeKind
     from acp_tui.workspace.baseline.limits import Limits, Totals
-    from acp_tui.workspace.git.private_git import PrivateGit
+    from acp_tui.workspace.git.git_commands import PrivateGit
     from acp_tui.workspace.git.repository import Repository
 
 _NAMES_PER_COMMAND = 500
@@ -135,8 +135,7 @@ class FolderSnapshot:
             return self.root
         top = self._repository.top
         tree = GitWorkTree(top, top, self._git.directory / f"none.{number}")
-        words = ["check-ignore", "--no-index", "--", f"./{self.root.relative_to(top)}"]
-        if self._git.run(*words, tree=tree, ok=(0, 1)):
+        if self._git.ignores(tree, f"./{self.root.relative_to(top)}"):
             self._repository = None
             return self.root
         return top
@@ -193,8 +192,7 @@ class FolderSnapshot:
                 raise LimitExceededError(f"more than {self._limits.files} files")
         if tracked is None or tracked.others:
             names |= self._tracked_though_ignored() - adopted
-        words = ["ls-files", "--others", "--ignored", "--directory", "--full-name", *self._ignore_options]
-        for name in self._git.records(*words, tree=self._tree):
+        for name in self._git.ignored(self._tree, self._ignore_options):
             self._unknown.add(name)
             if len(self._unknown) > self._limits.files:
                 raise LimitExceededError(f"more than {self._limits.files} ignored files")
@@ -230,8 +228,7 @@ class FolderSnapshot:
         return sorted(wanted)
 
     def _untracked(self, seconds: float | None = None) -> Iterator[bytes]:
-        words = ["ls-files", "--others", "--full-name", *self._ignore_options]
-        return self._git.records(*words, tree=self._tree, seconds=seconds)
+        return self._git.untracked(self._tree, self._ignore_options, seconds=seconds)
 
     def _adopt_tracked(self, attributes: Iterable[bytes], totals: Totals) -> TrackedFiles | None:
         """Return the tracked files, whose contents can mostly be taken from the user's repository.
@@ -259,10 +256,8 @@ class FolderSnapshot:
         copy = self._git.directory / "users-index"
         try:
             _copy(index, copy)
-            words = ["ls-files", "--cached", "--ignored", "--full-name", *self._ignore_options]
-            return {
-                *filter(is_inside, self._git.records(*words, tree=GitWorkTree(self._top, self.root, copy)))
-            }
+            tree = GitWorkTree(self._top, self.root, copy)
+            return {*filter(is_inside, self._git.tracked_though_ignored(tree, self._ignore_options))}
         except (OSError, GitError):  # the index cannot be read without the repository's configuration
             return set()
         finally:
@@ -287,7 +282,7 @@ class FolderSnapshot:
                 entries.append(b"%o %b\t%b\0" % (git_mode(now.mode), store.add(now.data).encode(), name))
                 self._modes.remember(name, now.mode)
                 totals.count(len(now.data), self._limits)
-        self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
+        self._git.update_index(self._tree, b"".join(entries))
         progress(len(names), len(names))
 
     def _replace_by_commit(self, repository: Repository, commit: str, attributes: Iterable[bytes]) -> None:
@@ -300,7 +295,7 @@ class FolderSnapshot:
         wanted = self._files_of(git, commit)
         known = {
             name: (mode, blob)
-            for record in self._git.records("ls-files", "--stage", tree=self._index_only)
+            for record in self._git.index_entries(self._index_only)
             for fields, _, name in [record.partition(b"\t")]
             for mode, blob, _stage in [fields.split(b" ")]
         }
@@ -324,13 +319,13 @@ class FolderSnapshot:
                         store.add(data)
                         self._modes.forget(name)
                         entries.append(b"%b %b\t%b\0" % (mode, blob, name))
-        self._git.run("update-index", "-z", "--index-info", tree=self._tree, stdin=b"".join(entries))
+        self._git.update_index(self._tree, b"".join(entries))
 
     def _files_of(self, git: PrivateGit, commit: str) -> dict[bytes, tuple[bytes, bytes]]:
         """Return the mode and the blob of each file and link that a commit has in the folder."""
         below = self._below_top()
         found: dict[bytes, tuple[bytes, bytes]] = {}
-        for record in git.records("ls-tree", "-r", "--full-tree", commit):
+        for record in git.files_of_commit(commit):
             fields, _, name = record.partition(b"\t")
             mode, kind, blob = fields.split(b" ")
             if kind == b"blob" and is_inside(name) and name.startswith(below):
@@ -397,8 +392,7 @@ class FolderSnapshot:
         found: dict[bytes, FileState] = {}
         wanted = set(names)
         for at in range(0, len(names), _NAMES_PER_COMMAND):
-            patterns = [f":(literal){os.fsdecode(name)}" for name in names[at : at + _NAMES_PER_COMMAND]]
-            for record in self._git.records("ls-files", "--stage", "--", *patterns, tree=self._index_only):
+            for record in self._git.index_entries(self._index_only, names[at : at + _NAMES_PER_COMMAND]):
                 fields, _, name = record.partition(b"\t")
                 if name in wanted:  # a pattern also matches the files below a folder
                     mode, blob, _stage = fields.decode().split()
@@ -428,10 +422,10 @@ class FolderSnapshot:
         )
         refreshed = ATTRIBUTES_FILE not in self._special
         if refreshed:  # update the timestamps of unchanged files in the index
-            self._git.run("update-index", "-q", "--refresh", tree=self._tree, ok=(0, 1))
+            self._git.refresh_index(self._tree)
         else:
             self._forget_timestamps()
-        records = self._git.records("diff-files", "--raw", "--no-abbrev", tree=self._tree)
+        records = self._git.changed_entries(self._tree)
         for fields in records:
             old_mode, new_mode, blob, _new, status = fields.decode().removeprefix(":").split()
             path = self._path(next(records))
@@ -452,11 +446,11 @@ class FolderSnapshot:
 
         To compare contents, git would open `.gitattributes`, and block if `.gitattributes` is a pipe.
         """
-        entries = self._git.run("ls-files", "-z", "--stage", tree=self._index_only)
-        self._git.run("update-index", "-z", "--index-info", tree=self._index_only, stdin=entries)
+        entries = b"".join(entry + b"\0" for entry in self._git.index_entries(self._index_only))
+        self._git.update_index(self._index_only, entries)
 
     def _all_deleted(self) -> Iterator[FileChange]:
-        for name in self._git.records("ls-files", "--cached", tree=self._index_only):
+        for name in self._git.tracked(self._index_only):
             yield FileChange(self._path(name), "deleted")
         for name, skipped in self._skipped.items():
             yield FileChange(self._path(name), "deleted", skipped.why)
@@ -479,7 +473,7 @@ class FolderSnapshot:
     def _nested(self, top: Path) -> Iterator[Path]:
         """Yield the files of the nested repository whose folder is `top`."""
         tree = GitWorkTree(top, top, self._git.directory / "none")
-        for name in self._git.records("ls-files", "--others", *self._ignore_options, tree=tree):
+        for name in self._git.untracked(tree, self._ignore_options):
             path = top / os.fsdecode(name)
             if name.endswith(b"/"):
                 yield from self._nested(path)

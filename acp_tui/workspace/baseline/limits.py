@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from acp_tui.workspace.git.private_git import GIT_TIMEOUT_SECONDS
+from acp_tui.workspace.git.git_commands import GIT_TIMEOUT_SECONDS
 
 
 class LimitExceededError(Exception):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.workspace.git.private_git import GIT_DIRECTORY
+from acp_tui.workspace.git.git_commands import GIT_DIRECTORY
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

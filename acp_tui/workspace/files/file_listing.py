@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
-from acp_tui.workspace.git.private_git import GitError, GitWorkTree, PrivateGit
+from acp_tui.workspace.git.git_commands import GitError, GitWorkTree, PrivateGit
 from acp_tui.workspace.git.repository import find_repository
 
 if TYPE_CHECKING:
@@ -197,16 +197,13 @@ class _ListingRun:
             tree = GitWorkTree(repository.top, folder, git.directory / "users-index")
             path = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
             at_top = GitWorkTree(repository.top, repository.top, git.directory / "none")
-            if folder != repository.top and git.run(
-                *("check-ignore", "--no-index", "--", path), tree=at_top, ok=(0, 1)
-            ):
+            if folder != repository.top and git.ignores(at_top, path):
                 return False
             self._add(self._tracked(git, tree, repository), prefix)
             excludes = [*_EXCLUDES]
             if (own := repository.common_dir / "info" / "exclude").is_file():
                 excludes.append(f"--exclude-from={own}")
-            words = ["ls-files", "--others", *excludes]
-            untracked = list(_decoded(git.records(*words, tree=tree)))
+            untracked = list(_below_folder(tree, git.untracked(tree, excludes)))
             self.found.changed.update(prefix + name for name in untracked)
             self._add(untracked, prefix)
             self._find_changes(git, tree, prefix)
@@ -221,17 +218,17 @@ class _ListingRun:
         try:
             if (index := repository.git_dir / "index").is_file():
                 tree.index.write_bytes(index.read_bytes())
-            yield from _decoded(git.records("ls-files", "--cached", tree=tree))
+            yield from _below_folder(tree, git.tracked(tree))
         except (OSError, GitError):
             tree.index.unlink(missing_ok=True)
 
     def _find_changes(self, git: PrivateGit, tree: GitWorkTree, prefix: str) -> None:
         if not tree.index.exists():
             return
-        words = ["ls-files", "-t", "--modified", "--deleted"]
-        for record in _decoded(git.records(*words, tree=tree)):
-            tag, _, name = record.partition(" ")
-            (self.found.missing if tag == "R" else self.found.changed).add(prefix + name)
+        records = list(git.modified_or_deleted(tree))
+        names = _below_folder(tree, (record[2:] for record in records))
+        for record, name in zip(records, names, strict=True):
+            (self.found.missing if record.startswith(b"R") else self.found.changed).add(prefix + name)
 
 
 def _walk(folder: Path) -> Iterator[str]:
@@ -254,5 +251,7 @@ def _walk(folder: Path) -> Iterator[str]:
             continue
 
 
-def _decoded(records: Iterable[bytes]) -> Iterator[str]:
-    return map(os.fsdecode, records)
+def _below_folder(tree: GitWorkTree, names: Iterable[bytes]) -> Iterator[str]:
+    """Yield names, which are relative to `tree.top`, relative to `tree.folder`."""
+    start = 0 if tree.folder == tree.top else len(os.fsencode(tree.folder.relative_to(tree.top))) + 1
+    return (os.fsdecode(name[start:]) for name in names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,24 @@ def find_repository(folder: Path) -> Repository | None:
         if git_dir is not None:
             common = _read_line(git_dir / "commondir")
             return Repository(top, git_dir, git_dir / common if common else git_dir)
+    return None
+
+
+def find_worktree_git_dir(top: Path, worktree: Path) -> Path | None:
+    """Return the git directory of a linked worktree, as the repository with the top folder `top` knows it.
+
+    None if the repository has no worktree in this folder. Nothing in the worktree is read.
+    """
+    repository = find_repository(top)
+    known = repository.common_dir / "worktrees" if repository is not None else None
+    if known is None or not known.is_dir():
+        return None
+    wanted = os.path.realpath(worktree)
+    for git_dir in sorted(known.iterdir()):
+        # With `worktree.useRelativePaths`, the path is relative to the git directory.
+        linked = git_dir / (_read_line(git_dir / "gitdir") or "")
+        if linked.name == ".git" and os.path.realpath(linked.parent) == wanted:
+            return git_dir
     return None
 
 

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.files.descriptors import Descriptor
-from acp_tui.workspace.git.private_git import GIT_DIRECTORY, GitError, GitWorkTree
+from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from acp_tui.workspace.git.private_git import PrivateGit
+    from acp_tui.workspace.git.git_commands import PrivateGit
     from acp_tui.workspace.git.repository import Repository
 
 _FORBIDDEN = frozenset({b"", b".", b"..", GIT_DIRECTORY})
@@ -59,7 +59,7 @@ def adopt_tracked_files(
     _copy_index(repository.git_dir / "index", tree.index)
     blobs = dict(_entries(git, tree))
     sizes = _share_objects(git, repository.common_dir / "objects", list(blobs.values()))
-    left_out = set(git.records("diff-files", "--name-only", tree=tree))
+    left_out = set(git.changed_names(tree))
     attributes = {*attributes, *(name for name in blobs if name.rpartition(b"/")[2] == _ATTRIBUTES_FILE)}
     left_out |= converted_files(git, repository, tree, list(blobs), attributes)
     found = TrackedFiles()
@@ -98,7 +98,7 @@ def _entries(git: PrivateGit, tree: GitWorkTree) -> Iterator[tuple[bytes, bytes]
     Conflicts, submodules, and files that the user told git to treat as unchanged or absent are not usable.
     Raises `GitError` if `is_inside` is False for a name, because git itself never adds such a name.
     """
-    for record in git.records("ls-files", "-v", "--stage", "--full-name", tree=tree):
+    for record in git.flagged_entries(tree):
         fields, _, name = record.partition(b"\t")
         flag, mode, blob, stage = fields.split(b" ")
         if not is_inside(name):
@@ -115,10 +115,10 @@ def is_inside(name: bytes) -> bool:
 def _remove_others(git: PrivateGit, tree: GitWorkTree, wanted: TrackedFiles) -> set[bytes]:
     """Remove all index entries but `wanted`, also outside `tree.folder`. Return the removed names."""
     everywhere = GitWorkTree(tree.top, tree.top, tree.index)
-    names = set(git.records("ls-files", "--cached", "--full-name", tree=everywhere))
+    names = set(git.tracked(everywhere))
     if others := names - wanted.modes.keys():
         lines = b"".join(b"0 %b\t%b\0" % (b"0" * 40, name) for name in others)
-        git.run("update-index", "-z", "--index-info", tree=everywhere, stdin=lines)
+        git.update_index(everywhere, lines)
     return others
 
 
@@ -201,8 +201,7 @@ def converted_files(
     reader = git.nested("attributes.git")
     reader.create()
     (reader.directory / "info" / "attributes").write_bytes(b"\n".join(filter(None, shared)))
-    words = ["check-attr", "-z", "--stdin", *_CONVERTING]
-    answers = reader.run(*words, tree=tree, stdin=b"\0".join(names)).split(b"\0")
+    answers = reader.attributes(tree, _CONVERTING, names)
     return {
         name
         for name, value in zip(answers[::3], answers[2::3], strict=False)
@@ -229,8 +228,7 @@ def _global_attribute_files(git: PrivateGit, repository: Repository) -> list[Pat
         if file in seen or not file.is_file():
             continue
         seen.add(file)
-        for setting in git.run("config", "--null", "--list", "--file", str(file)).split(b"\0"):
-            key, _, value = setting.partition(b"\n")
+        for key, value in git.settings_of(file):
             path = file.parent / os.path.expanduser(os.fsdecode(value))  # noqa: PTH111  # likewise
             if key == b"core.attributesfile":
                 found.append(path)

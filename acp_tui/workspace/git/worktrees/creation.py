@@ -10,19 +10,19 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import private_directory, worktrees_directory
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.worktree import Worktree, is_own_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 BRANCH_PREFIX = "acp-tui/"
 """The prefix of generated branch names."""
@@ -59,17 +59,13 @@ def create_worktree(
     folder = folder.resolve()
     git, top, base = _repository_at(folder, data_dir, trusted=trusted)
     subfolder = folder.relative_to(top).as_posix() if folder != top else ""
-    if subfolder and git.guarded("cat-file", "-t", f"{base}:{subfolder}", ok=(0, 128)) != b"tree\n":
+    if subfolder and not git.has_folder(base, subfolder):
         raise UserError(f"A worktree would not contain {subfolder}/: it is not in the last commit.")
-    if (filters := git.own_filters) and not trusted:
-        raise UserError(
-            "No worktree was created: the git configuration of this repository defines filters that run"
-            f" programs ({visible_line(', '.join(filters))}). If you trust the repository, add"
-            " --trust-folder."
-        )
-    target = _current_branch(git)
+    if not trusted:
+        _refuse_filters(git)
+    target = git.current_branch()
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
-    path = _check_out(git, branch, _folder_of_repository(data_dir, top))
+    path = _check_out(git, branch, _folder_of_repository(data_dir, top), trusted=trusted)
     return CreatedWorktree(Worktree(path, branch, base, top, subfolder, target, trusted), _notices(git))
 
 
@@ -82,20 +78,19 @@ def restore_worktree(worktree: Worktree) -> Worktree:
     if not worktree.repository.is_dir():
         raise UserError(f"The repository of the worktree is gone: {worktree.repository}.")
     git = UserGit(worktree.repository, trusted=worktree.trusted)
-    if (filters := git.own_filters) and not worktree.trusted:
-        raise UserError(
-            "The worktree was not restored: the git configuration of this repository defines filters that"
-            f" run programs ({visible_line(', '.join(filters))}). If you trust the repository,"
-            " run `git worktree add` yourself."
-        )
-    git.guarded("worktree", "prune")
+    git.prune_worktrees()
     private_directory(worktree.path.parent)
-    path, branch = str(worktree.path), worktree.branch
-    if _has_branch(git, branch):
-        git.guarded("worktree", "add", "--quiet", path, branch)
-        return worktree
-    base = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    git.guarded("worktree", "add", "--quiet", "-b", branch, path, base)
+    base = worktree.base
+    if not git.has_branch(worktree.branch):
+        base = git.commit_id("HEAD")
+        git.create_branch(worktree.branch, base)
+    try:
+        git.add_worktree(worktree.path, worktree.branch)
+        if not worktree.trusted:
+            _write_files(git, worktree.path, restoring=True)
+    except UserError:
+        _forget(git, worktree.path)
+        raise
     return replace(worktree, base=base)
 
 
@@ -115,23 +110,32 @@ def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[User
     if is_own_worktree(repository.top, data_dir):
         raise UserError("This folder is already in a worktree of acp-tui; start without --worktree.")
     git = UserGit(repository.top, trusted=trusted)
-    if Path(git.line("rev-parse", "--show-toplevel")).resolve() != repository.top.resolve():
+    if git.top_folder().resolve() != repository.top.resolve():
         raise UserError("--worktree does not support a repository that sets core.worktree.")
-    if git.line("rev-parse", "--show-superproject-working-tree"):
+    if git.is_submodule():
         raise UserError(
             f"{repository.top} is a submodule; use --worktree in the repository that contains it."
         )
-    try:
-        base = git.line("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    except GitCommandError:
-        raise UserError("The repository has no commit yet; --worktree needs one to start from.") from None
+    base = git.commit_id("HEAD")
+    if not base:
+        raise UserError("The repository has no commit yet; --worktree needs one to start from.")
     return git, repository.top, base
 
 
-def _current_branch(git: UserGit) -> str:
-    """Return the name of the branch that is checked out; an empty string if HEAD is detached."""
-    name = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
-    return name.removeprefix("refs/heads/")
+def _refuse_filters(git: UserGit, *, restoring: bool = False) -> None:
+    """Raise `UserError` if the repository's own configuration, as it is in this folder, defines filters."""
+    filters = visible_line(", ".join(git.own_filters()))
+    if not filters:
+        return
+    refusal, way_out = (
+        ("The worktree was not restored", "run `git worktree add` yourself")
+        if restoring
+        else ("No worktree was created", "add --trust-folder")
+    )
+    raise UserError(
+        f"{refusal}: the git configuration of this repository defines filters that run programs ({filters})."
+        f" If you trust the repository, {way_out}."
+    )
 
 
 # --------------------------------------------------------------------------- creating
@@ -142,11 +146,11 @@ def _current_branch(git: UserGit) -> str:
 
 def _named_branch(git: UserGit, name: str, base: str) -> str:
     """Create a branch named `name`, and return `name`. Raises `UserError` if the name is invalid or taken."""
-    if not git.succeeds("check-ref-format", f"refs/heads/{name}") or name.startswith("-"):
+    if not git.is_branch_name(name):
         raise UserError(f'"{visible_line(name)}" cannot be the name of a branch.')
-    if _has_branch(git, name):
+    if git.has_branch(name):
         raise UserError(f'The branch "{name}" exists already; choose another --worktree-name.')
-    _create_branch(git, name, base)
+    git.create_branch(name, base)
     return name
 
 
@@ -154,27 +158,19 @@ def _free_branch(git: UserGit, agent: str, base: str) -> str:
     """Create a branch named after the agent and the time, and return the branch name."""
     moment = datetime.now().strftime("%m%d-%H%M")  # noqa: DTZ005 - the user's own time
     for name in _numbered(f"{BRANCH_PREFIX}{_slug(agent) or 'agent'}-{moment}"):
-        if _has_branch(git, name):
+        if git.has_branch(name):
             continue
         try:
-            _create_branch(git, name, base)
+            git.create_branch(name, base)
         except GitCommandError:
-            if not _has_branch(git, name):
+            if not git.has_branch(name):
                 raise
         else:
             break
     return name
 
 
-def _create_branch(git: UserGit, name: str, base: str) -> None:
-    git.guarded("branch", "--quiet", "--no-track", name, base)
-
-
-def _has_branch(git: UserGit, name: str) -> bool:
-    return git.succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
-
-
-def _check_out(git: UserGit, branch: str, parent: Path) -> Path:
+def _check_out(git: UserGit, branch: str, parent: Path, *, trusted: bool) -> Path:
     """Check a new branch out into a new folder, and return the folder.
 
     If the checkout fails, delete the branch and the folder, and raise `UserError`.
@@ -182,15 +178,39 @@ def _check_out(git: UserGit, branch: str, parent: Path) -> Path:
     path: Path | None = None
     try:
         path = _new_folder(parent, _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
-        git.guarded("worktree", "add", "--quiet", str(path), branch)
-    except (GitCommandError, OSError) as error:
+        git.add_worktree(path, branch)
+        if not trusted:
+            _write_files(git, path)
+    except (UserError, OSError) as error:
         if path is not None:
-            shutil.rmtree(path, ignore_errors=True)
-        git.succeeds("worktree", "prune")
-        git.succeeds("branch", "--delete", "--force", branch)
+            _forget(git, path)
+        with suppress(GitCommandError):
+            git.delete_branch(branch)
+        if isinstance(error, UserError) and not isinstance(error, GitCommandError):
+            raise
         reason = error.strerror if isinstance(error, OSError) else str(error).rstrip(".")
         raise UserError(f"The worktree could not be created: {reason}.") from error
     return path
+
+
+def _write_files(git: UserGit, path: Path, *, restoring: bool = False) -> None:
+    """Write the files of a worktree that was created without them.
+
+    Settings can apply to the worktree alone, by a condition on its folder or its branch. So they are checked
+    there, before git reads a file.
+    """
+    inside = UserGit.of_worktree(path, git.folder)
+    if inside is None:
+        raise GitCommandError("git did not add the worktree to the repository.")
+    _refuse_filters(inside, restoring=restoring)
+    inside.check_out_files()
+
+
+def _forget(git: UserGit, path: Path) -> None:
+    """Delete a worktree that could not be created."""
+    shutil.rmtree(path, ignore_errors=True)
+    with suppress(GitCommandError):
+        git.prune_worktrees()
 
 
 def _new_folder(parent: Path, stem: str) -> Path:
@@ -226,12 +246,8 @@ def _notices(git: UserGit) -> list[str]:
     changed: list[str] = []
     untracked: list[str] = []
     ignored: list[str] = []
-    # Git runs the filters of a submodule's configuration if it looks for changes inside.
-    words = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=dirty"]
-    for record in git.guarded(*words, "--untracked-files=normal", "--ignored").split(b"\0"):
-        status, name = record[:2], visible_line(os.fsdecode(record[3:]))
-        if status:
-            {b"??": untracked, b"!!": ignored}.get(status, changed).append(name)
+    for status, name in git.status(folders=True):
+        {b"??": untracked, b"!!": ignored}.get(status, changed).append(visible_line(name))
     parts = [
         _with_names("uncommitted changes", changed),
         _with_names("untracked files", untracked),
@@ -239,7 +255,7 @@ def _notices(git: UserGit) -> list[str]:
     ]
     found = [part for part in parts if part]
     notices = [f"Not in the worktree: {'; '.join(found)}."] if found else []
-    if git.succeeds("cat-file", "-e", "HEAD:.gitmodules"):
+    if git.has_submodules():
         notices.append("Submodules are empty in the worktree; `git submodule update --init` fills them.")
     return notices
 

@@ -5,18 +5,16 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
-from acp_tui.workspace.git.worktrees.user_git import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 
 if TYPE_CHECKING:
@@ -62,7 +60,9 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         raise UserError(status.obstacle)
     if status.behind and not plan.squash:
         raise UserError(f"{worktree.target} has new commits. Merge the worktree as one commit instead.")
-    git = UserGit(worktree.path, trusted=worktree.trusted)
+    git = UserGit.of_worktree(worktree.path, worktree.repository, trusted=worktree.trusted)
+    if git is None:
+        raise UserError("The worktree is gone.")
     if status.is_dirty:
         _commit_all(git, plan)
     count = len(status.commits) + status.is_dirty
@@ -70,7 +70,8 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         if plan.squash:
             count = int(_squash(git, worktree, plan.message))
         _advance(git, worktree)
-        git.succeeds("checkout", "--quiet", "-B", worktree.branch)  # at HEAD, which is the target now
+        with suppress(GitCommandError):
+            git.reset_branch(worktree.branch)  # at HEAD, which is the target now
     except UserError:
         _go_back(git, worktree, status)
         raise
@@ -100,11 +101,11 @@ def _remove(worktree: Worktree) -> None:
         return
     git = UserGit(worktree.repository, trusted=worktree.trusted)
     if worktree.path.exists():
-        git.guarded("worktree", "remove", "--force", "--force", str(worktree.path))
+        git.remove_worktree(worktree.path)
     else:
-        git.guarded("worktree", "prune")
+        git.prune_worktrees()
     with suppress(GitCommandError):  # it was renamed, or is checked out in another worktree
-        git.guarded("branch", "--delete", "--force", worktree.branch)
+        git.delete_branch(worktree.branch)
     with suppress(OSError):  # not empty if the repository has other worktrees
         worktree.path.parent.rmdir()
 
@@ -114,22 +115,21 @@ def _remove(worktree: Worktree) -> None:
 
 def _commit_all(git: UserGit, plan: MergePlan) -> None:
     """Commit everything that is not ignored. Run no hooks if the commit will be squashed anyway."""
-    git.as_user("add", "--all")
+    git.stage_all_as_user()
     try:
         if plan.squash:
-            words = ["commit", "--quiet", "--no-gpg-sign", "--no-verify", "--message=Uncommitted changes"]
-            git.as_user(*words, hooks=False)
+            git.commit_without_hooks_as_user("Uncommitted changes")
         else:
             _commit(git, plan.message)
     except GitCommandError:
-        git.succeeds("reset", "--quiet")
+        with suppress(GitCommandError):
+            git.unstage_all()
         raise
 
 
 def _commit(git: UserGit, message: str) -> None:
-    words = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
     try:
-        git.as_user(*words, stdin=message.encode())
+        git.commit_as_user(message)
     except GitCommandError as error:
         raise GitCommandError("The commit was refused, so nothing was merged.", error.output) from None
 
@@ -139,23 +139,17 @@ def _squash(git: UserGit, worktree: Worktree, message: str) -> bool:
 
     Return False if there is nothing to commit, because the target already contains the changes.
     """
-    words = ["checkout", "--quiet", "--no-overwrite-ignore", "--detach", f"refs/heads/{worktree.target}"]
-    git.as_user(*words, hooks=False)
+    git.detach_as_user(worktree.target)
     try:
-        git.as_user("merge", "--squash", "--quiet", f"refs/heads/{worktree.branch}", hooks=False)
+        git.squash_as_user(worktree.branch)
     except GitCommandError:
-        if names := _conflicting_files(git):
+        if names := git.conflicting_files():
             raise UserError(_conflict_sentence(worktree, names)) from None
         raise
-    if git.succeeds("diff", "--cached", "--quiet", "--no-ext-diff", "--no-textconv"):
+    if not git.has_staged_changes():
         return False
     _commit(git, message)
     return True
-
-
-def _conflicting_files(git: UserGit) -> list[str]:
-    output = git.guarded("diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv")
-    return [os.fsdecode(name) for name in output.split(b"\0") if name]
 
 
 def _conflict_sentence(worktree: Worktree, names: list[str]) -> str:
@@ -169,36 +163,27 @@ def _conflict_sentence(worktree: Worktree, names: list[str]) -> str:
 
 def _advance(git: UserGit, worktree: Worktree) -> None:
     """Fast-forward the target branch, and its checkout if there is one, to the worktree's HEAD."""
-    head = git.line("rev-parse", "HEAD")
-    checkout = _checkout_of(git, worktree.target)
+    head = git.commit_id("HEAD")
+    checkout = git.checkout_of(worktree.target)
     try:
         if checkout is None:
             _require_descendant(git, worktree.target)
-            git.as_user("branch", "--force", worktree.target, head)
+            git.move_branch_as_user(worktree.target, head)
         else:
-            UserGit(checkout).as_user("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", head)
+            UserGit(checkout).fast_forward_as_user(head)
     except GitCommandError as error:
         where = f" in {checkout}" if checkout is not None else ""
         raise GitCommandError(f"{worktree.target} was not changed{where}: {error}", error.output) from None
 
 
 def _require_descendant(git: UserGit, target: str) -> None:
-    if not git.succeeds("merge-base", "--is-ancestor", f"refs/heads/{target}", "HEAD"):
+    if not git.is_ancestor_of_head(target):
         raise GitCommandError("it has new commits.")
-
-
-def _checkout_of(git: UserGit, branch: str) -> Path | None:
-    """Return the folder in which a branch is checked out; None if there is no such folder."""
-    folder = None
-    for line in git.guarded("worktree", "list", "--porcelain").splitlines():
-        if line.startswith(b"worktree "):
-            folder = Path(os.fsdecode(line.removeprefix(b"worktree ")))
-        elif line == b"branch refs/heads/" + os.fsencode(branch):
-            return folder
-    return None
 
 
 def _go_back(git: UserGit, worktree: Worktree, status: WorktreeStatus) -> None:
     """Undo what a failed merge did to the worktree, including the commit of uncommitted files."""
-    git.succeeds("checkout", "--quiet", "--force", worktree.branch)
-    git.succeeds("reset", "--quiet", status.head)  # keeps the files, and undoes the commit
+    with suppress(GitCommandError):
+        git.switch_back(worktree.branch)
+    with suppress(GitCommandError):
+        git.move_head(status.head)  # keeps the files, and undoes the commit

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.worktrees.user_git import UserGit
+from acp_tui.workspace.git.git_commands import UserGit
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,30 +55,29 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
 
     If the worktree's folder is gone, the result lists the branch's commits but no files.
     """
-    exists = (worktree.path / ".git").is_file()
-    git = UserGit(worktree.path if exists else worktree.repository, trusted=worktree.trusted)
-    branch, target = _commit(git, f"refs/heads/{worktree.branch}"), _target(git, worktree)
+    inside = UserGit.of_worktree(worktree.path, worktree.repository, trusted=worktree.trusted)
+    exists = inside is not None and worktree.path.is_dir()
+    git = inside if inside is not None and exists else UserGit(worktree.repository, trusted=worktree.trusted)
+    branch = git.branch_commit(worktree.branch)
+    target = git.branch_commit(worktree.target) if worktree.target else ""
     if not exists:
         commits = _commits(git, worktree, target, branch)
         return WorktreeStatus(target=target, commits=commits, obstacle="The folder of the worktree is gone.")
-    head = git.line("rev-parse", "--verify", "HEAD^{commit}")
+    head = git.commit_id("HEAD")
     changed, untracked, ignored, dirty = [], [], [], []
     conflicts = False
-    words = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignored=matching"]
-    listing = git.guarded(*words)
-    for record in listing.split(b"\0"):
-        state, path = record[:2], os.fsdecode(record[3:])
+    for state, path in git.status():
         name = visible_line(path)
-        if state not in (b"", b"!!"):
+        if state != b"!!":
             dirty.append(path)
         if state == b"??":
             untracked.append(name)
         elif state == b"!!":
             ignored.append(name)
-        elif state:
+        else:
             changed.append(name)
             conflicts = conflicts or b"U" in state or state in (b"AA", b"DD")
-    behind = int(git.line("rev-list", "--count", target, f"^{head}")) if target else 0
+    behind = git.count_commits(target, head) if target else 0
     return WorktreeStatus(
         head=head,
         target=target,
@@ -94,22 +91,11 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
     )
 
 
-def _target(git: UserGit, worktree: Worktree) -> str:
-    return _commit(git, f"refs/heads/{worktree.target}") if worktree.target else ""
-
-
-def _commit(git: UserGit, name: str) -> str:
-    """Return the id of the commit that a name refers to; an empty string if there is no such commit."""
-    words = ("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-    return git.line(*words) if git.succeeds(*words) else ""
-
-
 def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tuple[str, ...]:
     known = [head for head in heads if head]
     if not known:
         return ()
-    words = ["log", f"--max-count={MAX_COMMITS}", "--no-show-signature", "--format=%h %s"]
-    lines = git.guarded(*words, *known, f"^{target or worktree.base}").splitlines()
+    lines = git.commits(known, target or worktree.base, MAX_COMMITS)
     return tuple(visible_line(line.decode(errors="replace")) for line in lines)
 
 
@@ -122,18 +108,18 @@ def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str
         )
     if not target:
         return f"The worktree cannot be merged: the branch {worktree.target} is gone."
-    current = os.fsdecode(git.guarded("symbolic-ref", "--quiet", "HEAD", ok=(0, 1))).strip()
-    if current != f"refs/heads/{worktree.branch}":
-        other = visible_line(current.removeprefix("refs/heads/")) or "no branch"
+    current = git.current_branch()
+    if current != worktree.branch:
+        other = visible_line(current) or "no branch"
         return f"The worktree cannot be merged: instead of {worktree.branch}, {other} is checked out there."
     if conflicts:
         return "The worktree cannot be merged: it has unresolved conflicts."
+    if git.git_dir is not None and (git.git_dir / "modules").is_dir():
+        return "acp-tui cannot merge the worktree: commits in its submodules would be lost."
     nested = [name for name in untracked if name.endswith("/")]
+    nested += map(visible_line, git.embedded_repositories())
     if nested:
         return f"The worktree cannot be merged: {nested[0]} is a git repository of its own."
-    repository = find_repository(worktree.path)
-    if repository is not None and (repository.git_dir / "modules").is_dir():
-        return "acp-tui cannot merge the worktree: commits in its submodules would be lost."
     return ""
 
 
