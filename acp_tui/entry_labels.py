@@ -234,6 +234,14 @@ def permission_verdict(entry: Permission) -> tuple[str, str, str]:
     return "·", "answered", "text"
 
 
+def permission_title(entry: Permission, session: Session, cwd: str) -> str:
+    """Return what was decided on or, before the decision, the title of the call."""
+    if entry.subject:
+        return reveal_line(entry.subject)
+    call = session.tool_calls.get(entry.call_id)
+    return call_title(call, cwd) if call is not None else visible_line(entry.call_id)
+
+
 def answered_by(entry: Permission, max_characters: int | None = None) -> str:
     """Return the name of the chosen option, followed by who or what answered.
 

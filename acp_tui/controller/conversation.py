@@ -192,6 +192,7 @@ class Conversation:
             once_option=launch.once_option,
             has_qwen_questions=launch.has_qwen_questions,
         )
+        self.listen(lambda _record, _events, changes: handlers.see_changes(changes))
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 
     def _origin_of_baseline(self, forked: StoredSession | None) -> Origin:

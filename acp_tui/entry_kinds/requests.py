@@ -8,8 +8,8 @@ from acp_tui.entry_kinds.blocks import Aside
 from acp_tui.entry_labels import (
     answered_by,
     asking_subagent,
-    call_title,
     elicitation_asker,
+    permission_title,
     permission_verdict,
 )
 from acp_tui.session.text.safe_text import visible_excerpt, visible_line
@@ -33,9 +33,9 @@ def permission_lines(permission: Permission, context: TextContext) -> Iterator[s
     The reason is, for example, the rule or policy that gave the answer, or what the user wrote when
     rejecting the call.
     """
-    call = context.session.tool_calls.get(permission.call_id)
+    title = permission_title(permission, context.session, "")
     by = _asked_by(permission, context.session)
-    yield f"? Permission: {(call and call.title) or permission.call_id}{by}: {_outcome(permission)}"
+    yield f"? Permission: {title}{by}: {_outcome(permission)}"
     if permission.why:
         yield f"  {permission.why}"
     if permission.reason:
@@ -62,14 +62,14 @@ def permission_search_text(permission: Permission, session: Session) -> Iterable
     """Return the searchable texts of a request: its call's title, the answer, and the answer's reasons."""
     call = session.tool_calls.get(permission.call_id)
     answer = permission.option.name if permission.option is not None else ""
-    return [call.title if call is not None else "", answer, permission.why or "", permission.reason]
+    title = call.title if call is not None else ""
+    return [title, permission.subject, answer, permission.why or "", permission.reason]
 
 
 def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a permission request in an export."""
     sign, words, style = permission_verdict(permission)
-    call = context.session.tool_calls.get(permission.call_id)
-    title = call_title(call, context.cwd) if call is not None else visible_line(permission.call_id)
+    title = permission_title(permission, context.session, context.cwd)
     by = answered_by(permission)
     level: Any = style if style in ("success", "warning", "error") else "info"
     title += _asked_by(permission, context.session)

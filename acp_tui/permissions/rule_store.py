@@ -31,6 +31,10 @@ MAX_UNDO = 20
 _LOCK_TIMEOUT_SECONDS = 3.0  # a suspended process may hold the lock
 
 
+_listeners: dict[Path, list[Callable[[], object]]] = {}
+"""By file: what to call after a change. Each tab has a store of its own for the same file."""
+
+
 class _CorruptError(Exception):
     """The file does not have the format that acp-tui writes."""
 
@@ -255,6 +259,19 @@ class RuleStore:
     # ----------------------------------------------------------------- changing
 
     @contextlib.contextmanager
+    def listening(self, listener: Callable[[], object]) -> Iterator[None]:
+        """While the block runs, call `listener` after each change that this process makes to the file.
+
+        The call can come from any thread.
+        """
+        listeners = _listeners.setdefault(self.path, [])
+        listeners.append(listener)
+        try:
+            yield
+        finally:
+            listeners.remove(listener)
+
+    @contextlib.contextmanager
     def _changing(self) -> Iterator[tuple[list[Any], list[Any]]]:
         """Hold the lock, and yield the saved rules and the changes that can be undone, for modification.
 
@@ -276,6 +293,8 @@ class RuleStore:
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
             except OSError as error:
                 raise UserError(f"Cannot save the rules to {self.path}: {error.strerror}.") from None
+        for listener in list(_listeners.get(self.path, ())):
+            listener()
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[None]:

@@ -272,6 +272,7 @@ class Permission(Entry):
     why: str | None = None  # a sentence that names the rule or policy
     rule_ids: list[str] = field(default_factory=list)  # of the rules that decided, or that the answer created
     reason: str = ""  # what the user wrote to the agent when rejecting
+    subject: str = ""  # what was decided on, such as "run `ls`"; the call may have changed since
 
 
 @dataclass(kw_only=True, slots=True)

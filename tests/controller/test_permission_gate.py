@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.controller.requests.permission_gate import PermissionGate
+from acp_tui.controller.requests.rule_book import RuleBook
 from acp_tui.controller.requests.user_questions import Question
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_store import RuleStore
@@ -22,8 +23,6 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.session.events import Event
-
 EDIT: dict[str, Any] = {"title": "Edit", "kind": "edit", "locations": [{"path": f"{PROJECT}/src/app.py"}]}
 UNCERTAIN: dict[str, Any] = {"title": "Something", "kind": "edit"}
 
@@ -37,8 +36,8 @@ def question(frame: dict[str, Any], *options: PermissionOption) -> Question:
     return Question("p1", "permission", subject_of_call(call, PLACE), list(options), why="", call=call)
 
 
-def gate(user: ScriptedUser) -> tuple[PermissionGate, list[Event]]:
-    events: list[Event] = []
+def gate(user: ScriptedUser) -> tuple[PermissionGate, list[Any]]:
+    events: list[Any] = []
     permission_gate = PermissionGate(
         "ask",
         lambda: AgentIdentity("claude-code"),
@@ -125,3 +124,59 @@ async def test_what_the_project_rejects_is_rejected_in_the_checkout_too(tmp_path
     for path in (f"{PROJECT}/src/app.py", "/ws/checkout/src/app.py"):
         frame = {"title": "Edit", "kind": "edit", "locations": [{"path": path}]}
         assert (await permission_gate.answer(question(frame, option("reject_once")))).allowed is False
+
+
+# --------------------------------------------------------------------------- several questions
+
+
+ASKED_TWICE = [option("allow_always"), option("allow_once"), option("reject_once")]
+
+
+async def test_a_new_rule_decides_the_questions_that_wait_in_all_conversations_of_the_project() -> None:
+    store, user = RuleStore(), RememberingUser(thinking=asyncio.Event())
+    first, of_first = gate(user)
+    second, of_second = gate(ScriptedUser(thinking=asyncio.Event()))
+    first.rule_store = second.rule_store = store
+    waiting = [first, first, second]
+    answers = [asyncio.ensure_future(one.answer(question(EDIT, *ASKED_TWICE))) for one in waiting]
+    await until(lambda: len(user.asked) == 2)
+    user.answer_next("allow_always")
+    verdicts = await asyncio.gather(*answers)
+    assert [verdict.allowed for verdict in verdicts] == [True] * 3
+    assert sorted(event.by for event in (*of_first, *of_second)) == ["rule", "rule", "you"]
+    assert "allowed by rule" in of_second[0].why
+
+
+async def test_a_rule_of_the_session_decides_the_questions_that_wait() -> None:
+    user = RememberingUser(thinking=asyncio.Event())
+    permission_gate, events = gate(user)
+    answers = [asyncio.ensure_future(permission_gate.answer(question(EDIT, *ASKED_TWICE))) for _ in "12"]
+    await until(lambda: len(user.asked) == 2)
+    user.answer_next("allow_always")
+    await asyncio.gather(*answers)
+    assert [event.by for event in events] == ["you", "rule"]
+
+
+async def test_a_changed_rule_decides_the_questions_that_wait() -> None:
+    user = ScriptedUser(thinking=asyncio.Event())
+    permission_gate, events = gate(user)
+    narrow = Rule(decision="allow", kind="edit", path="other.py", scope="session")
+    permission_gate.session_rules.append(narrow)
+    answer = asyncio.ensure_future(permission_gate.answer(question(EDIT, *ASKED_TWICE)))
+    await until(lambda: user.asked)
+    RuleBook(permission_gate).edit(narrow, narrow.evolve(path="src/**"))
+    assert (await answer).allowed
+    assert [event.by for event in events] == ["rule"]
+
+
+# --------------------------------------------------------------------------- what the agent gets
+
+
+@pytest.mark.parametrize("chosen", ["allow_once", "reject_once"])
+async def test_an_id_that_stands_for_different_answers_is_not_sent(chosen: str) -> None:
+    options = [PermissionOption("same", kind, kind) for kind in ("allow_once", "reject_once")]
+    permission_gate, _ = gate(ScriptedUser(chosen))
+    verdict = await permission_gate.answer(question(EDIT, *options))
+    assert verdict.option is None
+    assert not verdict.allowed
+    assert "one id for different options" in verdict.why

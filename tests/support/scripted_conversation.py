@@ -39,13 +39,20 @@ class ScriptedUser:
 
     async def ask(self, question: Question) -> Answer:
         self.asked.append(question)
-        if not self._answers:
+        while not self._answers:
             assert self._thinking is not None
             await self._thinking.wait()
         answer = self._answers.pop(0)
         if isinstance(answer, Answer):
             return answer
         return Answer(next(option for option in question.options if option.kind == answer))
+
+    def answer_next(self, answer: str) -> None:
+        """Answer the first question that waits. The others go on waiting."""
+        assert self._thinking is not None
+        self._answers.append(answer)
+        self._thinking.set()
+        self._thinking.clear()
 
     async def elicit(self, elicitation: Elicitation) -> FormAnswer:
         self.elicited.append(elicitation)

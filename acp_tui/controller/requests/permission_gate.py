@@ -7,8 +7,9 @@ The answer comes from a rule, the policy, an earlier answer, or the user. It is 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config.policies import POLICIES, POLICY_SUMMARIES
 from acp_tui.errors import UserError
@@ -57,6 +58,18 @@ class Verdict:
         return self.why.startswith("you answered")
 
 
+class CallChangedError(Exception):
+    """The agent changed the call that a question is about. The question is neither answered nor recorded."""
+
+
+@dataclass(slots=True, eq=False)
+class _Waiting:
+    """A question that the user is asked, and what ends it besides the user's answer."""
+
+    question: Question
+    ended: asyncio.Future[tuple[str, Verdict] | None]  # who or what answered; None: the call has changed
+
+
 @dataclass(slots=True)
 class PermissionGate:
     """Answers the questions of one conversation by its rules and policy, or else asks the user.
@@ -77,15 +90,22 @@ class PermissionGate:
     question_handler: QuestionHandler | None = None
     grants: Grants = field(default_factory=Grants)
     _notices_shown: int = 0
+    _waiting: list[_Waiting] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Assign ids to the rules from the command line."""
         self.run_rules[:] = [with_id(rule) for rule in self.run_rules]
 
     async def answer(self, question: Question) -> Verdict:
-        """Return the verdict on a question; ask the user if necessary. Record the verdict in the session."""
+        """Return the verdict on a question; ask the user if necessary. Record the verdict in the session.
+
+        Raises `CallChangedError` if the agent has changed the call meanwhile.
+        """
         began = self.clock()
         by, verdict = await self._answer(question)
+        if not question.is_current():
+            raise CallChangedError
+        verdict = _with_clear_id(question, verdict)
         self.note(
             Decided(
                 request_id=question.request_id,
@@ -120,32 +140,62 @@ class PermissionGate:
         rejected = decision.answer == "reject" and decision.by == "rule"
         if question.kind != "permission" and not rejected and self.grants.use(question.subject):
             return "covered", Verdict(True, question.options[0], "covered by a permission just granted")
-        if decision.answer != "ask":
-            allow = decision.answer == "allow"
-            option = question.option_once(allow=allow)
-            if option is not None:
-                why = f"{_why(decision)}{_named_option(question, option)}"
-                return decision.by, Verdict(allow, option, why, self._count(decision))
-            obstacle = f'the agent does not offer exactly one "{decision.answer} once" option'
-            if not allow and self.question_handler is None:
-                return decision.by, Verdict(None, None, f"{decision.why}; {obstacle}")
-            question.why = f"{decision.why}, but {obstacle}"
-        else:
-            question.why = decision.why
+        if (verdict := self._verdict(question, decision)) is not None:
+            return decision.by, verdict
         if self.question_handler is None:
             return self._refuse(question)
         from acp_tui.controller.requests.rule_offers import offer_rules
 
         offer_rules(question, decision, self.identity(), self.project, self._folder)
-        return "you", await self._ask(self.question_handler, question)
+        return await self._ask(self.question_handler, question)
+
+    def _verdict(self, question: Question, decision: Decision) -> Verdict | None:
+        """Return the verdict of the rules or the policy; None if the user decides.
+
+        `question.why` then says why.
+        """
+        question.why, question.parts = decision.why, decision.parts
+        if decision.answer == "ask":
+            return None
+        allow = decision.answer == "allow"
+        option = question.option_once(allow=allow)
+        if option is not None:
+            why = f"{_why(decision)}{_named_option(question, option)}"
+            return Verdict(allow, option, why, self._count(decision))
+        obstacle = f'the agent does not offer exactly one "{decision.answer} once" option'
+        if not allow and self.question_handler is None:
+            return Verdict(None, None, f"{decision.why}; {obstacle}")
+        question.why = f"{decision.why}, but {obstacle}"
+        return None
 
     def _refuse(self, question: Question) -> tuple[str, Verdict]:
         """Return "policy" and a verdict that rejects or dismisses the question: there is no user to ask."""
         option = question.option_once(allow=False)
         return "policy", Verdict(False if option else None, option, question.why)
 
-    async def _ask(self, question_handler: QuestionHandler, question: Question) -> Verdict:
-        answer: Answer = await question_handler.ask(question)
+    async def _ask(self, question_handler: QuestionHandler, question: Question) -> tuple[str, Verdict]:
+        """Ask the user, until the question is answered, a changed rule answers it, or its call changes."""
+        if not question.is_current():
+            raise CallChangedError
+        waiting = _Waiting(question, asyncio.get_running_loop().create_future())
+        asking = asyncio.create_task(question_handler.ask(question))
+        self._waiting.append(waiting)
+        try:
+            with self._told_of_changed_rules():
+                both: list[asyncio.Future[Any]] = [asking, waiting.ended]
+                await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._waiting.remove(waiting)
+            asking.cancel()
+        if asking.done():
+            answer = asking.result()
+            if question.is_current():
+                return "you", await self._verdict_of_user(question, answer)
+        elif (decided := waiting.ended.result()) is not None:
+            return decided
+        raise CallChangedError
+
+    async def _verdict_of_user(self, question: Question, answer: Answer) -> Verdict:
         if answer.option is None:
             return Verdict(None, None, "dismissed without an answer")
         rule_ids = [await self._remember(rule) for rule in answer.rules]
@@ -155,6 +205,29 @@ class PermissionGate:
         own = bool(answer.rules) or answer.option in question.own_options
         sent = _option_to_send(question, answer.option) if own else answer.option
         return Verdict(answer.option.kind.startswith("allow"), sent, why, rule_ids, answer.reason)
+
+    def rules_changed(self) -> None:
+        """Decide the questions that wait for the user again."""
+        for waiting in [one for one in self._waiting if not one.ended.done()]:
+            decision = self._decide(waiting.question.subject)
+            if (verdict := self._verdict(waiting.question, decision)) is not None:
+                waiting.ended.set_result((decision.by, verdict))
+
+    def call_changed(self, question: Question) -> None:
+        """Withdraw a question from the user, because the agent has changed the call."""
+        for waiting in self._waiting:
+            if waiting.question is question and not waiting.ended.done():
+                waiting.ended.set_result(None)
+
+    @contextmanager
+    def _told_of_changed_rules(self) -> Iterator[None]:
+        """Have `rules_changed` called when a rule is saved, changed or revoked in any conversation."""
+        if self.rule_store is None:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        with self.rule_store.listening(lambda: loop.call_soon_threadsafe(self.rules_changed)):
+            yield
 
     def _decide(self, subject: Subject) -> Decision:
         from acp_tui.permissions.decision import decide
@@ -210,6 +283,7 @@ class PermissionGate:
                 self.note(Noticed("warning", f"{error} The rule applies to this session only."))
         rule = with_id(rule)
         self.session_rules.append(rule)
+        asyncio.get_running_loop().call_soon(self.rules_changed)
         return rule.id
 
 
@@ -229,6 +303,15 @@ def _named_option(question: Question, chosen: PermissionOption) -> str:
     if sum(option.kind == chosen.kind for option in question.options) == 1:
         return ""
     return f', with the agent\'s option "{reveal_line(chosen.name)}"'
+
+
+def _with_clear_id(question: Question, verdict: Verdict) -> Verdict:
+    """Return the verdict, without its option if the agent uses the option's id for another kind of answer."""
+    sent = verdict.option
+    if sent is None or all(option.kind == sent.kind for option in question.options if option.id == sent.id):
+        return verdict
+    why = f"{verdict.why}; cancelled, because the agent uses one id for different options"
+    return replace(verdict, allowed=None if verdict.allowed else verdict.allowed, option=None, why=why)
 
 
 def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionOption:

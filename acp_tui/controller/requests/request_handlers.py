@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.changes.whole_file_diffs import contents_after, whole_file_diffs
-from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS, CallChangedError
 from acp_tui.controller.requests.request_params import Params
 from acp_tui.controller.requests.user_questions import Question, choose_option
 from acp_tui.errors import Refusal
@@ -23,21 +23,23 @@ from acp_tui.permissions.subject import Target
 from acp_tui.protocol.qwen_questions import read_questions
 from acp_tui.protocol.readers.content import line_ends
 from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.session.change import innermost
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.events import Decided, FileBeforeWrite
-from acp_tui.session.state import Elicitation
+from acp_tui.session.state import Content, Diff, Elicitation
 from acp_tui.workspace.files.open_folder import open_folder
 from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.terminals.terminals import is_command_line
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable
+    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
 
     from acp_tui.controller.requests.permission_gate import PermissionGate
     from acp_tui.permissions.subject import Subject
     from acp_tui.protocol.qwen_questions import QwenQuestions
+    from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.session.state import Permission, RequestId, Session, Subagent
+    from acp_tui.session.state import Permission, RequestId, Session, Subagent, ToolCall
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
@@ -75,6 +77,7 @@ class RequestHandlers:
         self._missing_file_is_empty = missing_file_is_empty
         self._once_option = once_option
         self._has_qwen_questions = has_qwen_questions
+        self._permission_questions: list[Question] = []  # that are not answered yet
         self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
             "session/request_permission": self._permission,
@@ -103,10 +106,16 @@ class RequestHandlers:
             raise Refusal(INVALID_PARAMS, f"{method}: there is no session {session_id!r} here")
         return await serve(known)
 
+    def see_changes(self, changes: Sequence[Change]) -> None:
+        """Withdraw each question whose call the agent has changed. It is then asked again."""
+        changed = [innermost(change).entry for change in changes]
+        for question in self._permission_questions:
+            if any(entry is question.call for entry in changed) and not question.is_current():
+                self._gate.call_changed(question)
+
     # ---- permissions and elicitations
 
     async def _permission(self, params: Params) -> dict[str, Any]:
-        from acp_tui.permissions.subject_reader import subject_of_call
 
         pending = self._session.permissions.get(params.request_id)
         if pending is None:
@@ -114,17 +123,45 @@ class RequestHandlers:
         if self._has_qwen_questions and (questions := read_questions(params.values)) is not None:
             return await self._answer_questions(pending, questions)
         call = self._session.tool_calls[pending.call_id]
-        asked = replace(call)  # the call as it is now: later updates do not change what is asked
+        was_changed = False
+        while True:
+            try:
+                return await self._ask_about(call, pending, was_changed=was_changed)
+            except CallChangedError:
+                was_changed = True
+
+    async def _ask_about(self, call: ToolCall, pending: Permission, *, was_changed: bool) -> dict[str, Any]:
+        """Return the answer to a permission request. Raises `CallChangedError`.
+
+        `was_changed` is true if the agent has changed the call since it was asked about.
+        """
+        from acp_tui.permissions.subject_reader import subject_of_call
+
+        asked = replace(call)  # the call as it is now
+        what = _described(call)
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
         subject = subject.evolve(contents=await contents_after(asked, self._files))
-        question = Question(params.request_id, "permission", subject, pending.options, why="", call=call)
+        question = Question(
+            pending.request_id,
+            "permission",
+            subject,
+            pending.options,
+            why="",
+            call=call,
+            was_changed=was_changed,
+        )
+        question.is_current = lambda: call.done or _described(call) == what
         question.once_option = self._once_option
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
             question.subagent = subagent.name
         if self._gate.question_handler is not None:
             question.whole_file_diffs = await whole_file_diffs(asked, self._files)
-        verdict = await self._gate.answer(question)
+        self._permission_questions.append(question)
+        try:
+            verdict = await self._gate.answer(question)
+        finally:
+            self._permission_questions.remove(question)
         if verdict.option is None:
             return {"outcome": {"outcome": "cancelled"}}
         if verdict.allowed:
@@ -307,6 +344,14 @@ class RequestHandlers:
         if not verdict.allowed:
             why = "the user rejected it" if verdict.is_by_user else verdict.why
             raise Refusal(NOT_ALLOWED, f"not allowed to {question.subject.description}: {why}")
+
+
+def _described(call: ToolCall) -> tuple[object, ...]:
+    """Return everything in a call that says what it will do. A later change of it must be asked about."""
+    diffs = [(part.path, part.old, part.new) for part in call.content if isinstance(part, Diff)]
+    texts = [part.text for part in call.content if isinstance(part, Content)]
+    paths = [location.path for location in call.locations]
+    return call.kind, call.name, call.raw_input, call.mcp_tool, diffs, texts, paths
 
 
 def _before_write(request_id: RequestId, old: str | None, content: str, *, exists: bool) -> FileBeforeWrite:

@@ -69,6 +69,7 @@ class RuleBook:
     def revoke(self, rule: Rule) -> None:
         """Delete a rule. Raises `UserError` if the rule does not exist or cannot be deleted."""
         self._remember_undo(self._remove(rule))
+        self.gate.rules_changed()
 
     def edit(self, rule: Rule, new: Rule) -> Rule:
         """Replace `rule` with `new`, and return the rule that is now stored.
@@ -92,6 +93,7 @@ class RuleBook:
             self._remember_undo(lambda: _replace(kept_in, new, rule))
         else:
             new = self._move(rule, new)
+        self.gate.rules_changed()
         return new
 
     def undo(self) -> Rule:
@@ -104,6 +106,7 @@ class RuleBook:
             return self._store.undo()
         rule = self._undo[-1]()
         self._undo.pop()  # only now: an undo that failed can be repeated
+        self.gate.rules_changed()
         return rule
 
     # ----------------------------------------------------------------- where a rule is stored

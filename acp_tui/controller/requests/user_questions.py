@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from acp_tui.permissions.agent_identity import AgentIdentity
     from acp_tui.permissions.decision import PartVerdict
@@ -53,6 +53,8 @@ class Question:
     # "Always" options of acp-tui, for kinds that the agent does not offer; never sent to the agent.
     own_options: list[PermissionOption] = field(default_factory=list)
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
+    is_current: Callable[[], bool] = lambda: True  # returns False once the agent has changed `call`
+    was_changed: bool = False  # asked again, because the agent changed the call after the first question
     once_option: str = ""  # the id of the option that allows once, if the agent is known to offer several
 
     def option_once(self, *, allow: bool) -> PermissionOption | None:

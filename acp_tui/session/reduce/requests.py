@@ -47,12 +47,13 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
     if permission is not None:
         permission.by, permission.why, permission.rule_ids = event.by, event.why, event.rule_ids
         permission.reason = event.reason
+        permission.subject = _relative(event.subject, session)
         return [touch(permission)]
     if event.by == "covered":
         return []
     if not event.allowed and event.request_id is not None:
         session.reducer_state.rejected.add(event.request_id)
-    text = decision_text(event, (event.subject or "").replace(f" {session.cwd}/", " "))
+    text = decision_text(event, _relative(event.subject, session))
     changes = add_notice(
         session,
         at,
@@ -66,6 +67,11 @@ def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:
         calls[0].waited += event.waited
         changes.append(touch(calls[0]))
     return changes
+
+
+def _relative(subject: str | None, session: Session) -> str:
+    """Return the subject of a decision, with paths relative to the session's directory."""
+    return (subject or "").replace(f" {session.cwd}/", " ")
 
 
 def permission_answered(session: Session, event: ev.PermissionAnswered, at: float) -> list[Change]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_labels import answered_by, call_title, permission_verdict
+from acp_tui.entry_labels import answered_by, permission_title, permission_verdict
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
@@ -31,7 +31,7 @@ def body(entry: Permission, context: DrawContext) -> Body:
 def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Spans:
     """Return the text of a permission request. `max_cells` limits each part that comes from the agent."""
     _, words, style_name = permission_verdict(entry)
-    title, by = _call_title(entry, context), answered_by(entry, max_cells)
+    title, by = _title(entry, context), answered_by(entry, max_cells)
     if max_cells is not None:
         title = shorten(title, max_cells)
     spans = [
@@ -41,9 +41,8 @@ def _spans(entry: Permission, context: DrawContext, max_cells: int | None) -> Sp
     return [*spans, Segment(f" — {by}", context.palette.dim)] if by else spans
 
 
-def _call_title(entry: Permission, context: DrawContext) -> str:
-    call = context.session.tool_calls.get(entry.call_id)
-    title = call_title(call, context.cwd) if call is not None else entry.call_id
+def _title(entry: Permission, context: DrawContext) -> str:
+    title = permission_title(entry, context.session, context.cwd)
     if (subagent := context.session.subagents.get(entry.subagent)) is not None:
         return f"{title} (subagent: {visible_line(subagent.name)})"
     return f"{title} (session {entry.session_id})" if entry.session_id else title

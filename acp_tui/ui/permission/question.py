@@ -209,6 +209,8 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
         lines += hanging_lines(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
     if missing := _missing(question.subject.command_text or ""):
         concerns.append(f"{missing:,} characters in the middle of this command are not shown")
+    if question.was_changed:
+        concerns.append("the agent has changed this call since it asked; this is what it asks now")
     if subject.doubt:
         concerns.append(f"unclear what this does: {subject.doubt}")
     if hidden := _invisible_in(question):

@@ -144,7 +144,7 @@ async def test_a_request_of_a_subagents_session_is_asked_and_named_and_ends_with
         await ui.sees("(session sub-7)", "asks to run a command", "pytest -q")
         await ui.press("a")
         assert await answered(ui) == {"outcome": "selected", "optionId": "yes"}
-        await ui.sees("Run the tests (session sub-7)")
+        await ui.sees("run `pytest -q` (session sub-7)")
         assert ui.session.tool_calls["call"].title == "Read"
         await ui.ready()
         await ui.send(["ask", "session/request_permission", SUBAGENT], ["wait_for_cancel"])
@@ -239,6 +239,55 @@ async def test_an_always_answer_becomes_a_rule_that_answers_until_it_is_revoked(
         await ui.send(*asks())
         await ui.asked()
         await ui.press("r")
+
+
+async def test_always_answers_all_requests_that_wait(open_ui: Open) -> None:
+    call = {"toolCall": CALL, "options": [{"optionId": "yes", "name": "Yes", "kind": "allow_once"}]}
+    names = ["one", "two", "three", "four"]
+    requests = [["request", "session/request_permission", call, name] for name in names]
+    async with open_ui() as ui:
+        await ui.send(*requests, *(["answer_to", name] for name in names))
+        await ui.asked()
+        await ui.sees("1 of 4")
+        await ui.press("A", "enter")
+        await ui.ready()
+        assert [answer["optionId"] for answer in answers(ui)] == ["yes"] * 4
+        records = [entry for entry in ui.session.entries if isinstance(entry, Permission)]
+        assert [record.by for record in records] == ["you", "rule", "rule", "rule"]
+
+
+def changing(*before: list[Any]) -> list[list[Any]]:
+    """Return steps that ask about one command, and then change the call to another."""
+    changed = {"sessionUpdate": "tool_call_update", "toolCallId": "call", "rawInput": {"command": "rm notes"}}
+    ask = ["request", "session/request_permission", YES_ONLY, "one"]
+    return [ask, *before, ["update", changed], ["answer_to", "one"]]
+
+
+async def test_a_call_that_changes_while_it_is_asked_about_is_asked_about_again(
+    open_ui: Open, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    async with open_ui() as ui:
+        await ui.send(*changing(["wait_for_file", str(go)]))
+        await ui.asked()
+        await ui.sees("pytest -q")
+        go.touch()
+        await ui.sees("the agent has changed this call", "rm notes")
+        assert answers(ui) == []
+        await ui.asked()
+        await ui.press("a")
+        await ui.ready()
+        await ui.sees("allowed: run `rm notes`")
+
+
+async def test_the_record_names_what_was_decided_and_not_what_the_call_became(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(*changing(["answer_to", "one"])[:-1])
+        await ui.asked()
+        await ui.press("a")
+        await ui.ready()
+        await ui.sees("allowed: run `pytest -q`")
+        await ui.sees("rm notes")
 
 
 async def revoke_rule(ui: ConversationUi) -> None:

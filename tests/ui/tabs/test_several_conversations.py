@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from acp_tui.session.state import Permission
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.tabs.tab_strip import TabStrip
 from acp_tui.ui.terminal.window_title import RESTORE_TITLE, WindowTitle
@@ -42,6 +43,21 @@ async def test_a_question_waits_until_its_conversation_is_in_front(open_ui: Open
         await ui.until(lambda: ui.screen is second)
         await ui.pilot.click(TabStrip, offset=(3, 0))
         await ui.until(lambda: ui.screen is first)
+
+
+async def test_a_new_rule_answers_what_waits_in_another_tab(open_ui: Open) -> None:
+    ask = ["permission", {"title": "Test", "kind": "execute", "rawInput": {"command": "pytest -q"}}]
+    async with open_ui() as ui:
+        first = ui.screen
+        await ui.send(ask)
+        await ui.asked()
+        await open_second(ui)
+        await ui.send(ask)
+        await ui.asked()
+        await ui.press("A", "enter")
+        await ui.until(lambda: ui.session.phase == first.session.phase == "idle")
+        records = [entry for entry in first.session.entries if isinstance(entry, Permission)]
+        assert [(record.by, record.outcome) for record in records] == [("rule", "selected")]
 
 
 async def test_each_conversation_asks_its_own_question(open_ui: Open) -> None:
