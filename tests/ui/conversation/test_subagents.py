@@ -29,7 +29,7 @@ async def test_the_transcript_of_a_subagent_is_live_and_stops_it(open_ui: Open) 
         ui.transcript.focus()
         ui.transcript.cursor = first.id
         await ui.press("enter")
-        await ui.sees("Subagent: Look around", "I am looking.", "❯ make", "✔ allowed: make")
+        await ui.sees("Subagent: Look around", "I am looking.", "❯ make", "✔ allowed: run `make`")
         await ui.until(lambda: isinstance(ui.app.screen, SubagentScreen))
         await ui.sees("stop subagent")
         await ui.press("ctrl+x")
