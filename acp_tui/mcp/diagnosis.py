@@ -14,6 +14,7 @@ from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
+from acp_tui.mcp.error_lines import error_lines
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from acp_tui.mcp.transports.stdio_process import StdioProcess
 
 MAX_QUOTE = 300
-STDERR_LINES = 3
 HANDSHAKE_ADVICE = "check that it is an MCP server and up to date"
 DOWNLOADERS = ("npx", "uvx", "uv", "pnpm", "bunx", "pipx", "docker")
 """Programs that may download the server before they start it."""
@@ -73,7 +73,7 @@ def explain(
             return leaf
     name = visible_line(server.name)
     cause, clause = (
-        (_of_process(process, connecting=not action) if process is not None else None)
+        (_of_process(server, process, connecting=not action) if process is not None else None)
         or (_of_http(server, http) if http is not None and _may_be_http(leaves) else None)
         or _of_errors(leaves, connecting=not action)
     )
@@ -87,7 +87,7 @@ def explain(
 
 def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProcess | None) -> ServerFailure:
     """Return the failure of a server that could not be connected to in time."""
-    if process is not None and (found := _of_process(process, connecting=True)):
+    if process is not None and (found := _of_process(server, process, connecting=True)):
         cause, clause = found
         sentence = f"{visible_line(server.name)} {clause}"
     else:
@@ -140,15 +140,17 @@ def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> Serv
 # --------------------------------------------------------------------------- stdio
 
 
-def _of_process(process: StdioProcess, *, connecting: bool) -> tuple[FailureCause, str] | None:
+def _of_process(
+    server: ResolvedServer, process: StdioProcess, *, connecting: bool
+) -> tuple[FailureCause, str] | None:
     """Return the cause of the process's failure and a clause for the message; None if there is no failure."""
-    stderr = process.stderr_tail(20)
+    stderr = process.stderr_tail()
     if connecting and (runtime := _wrong_runtime(stderr)):
         line, program = runtime
         clause = f"needs another version of {program}: {_quote(line)}; install a suitable version"
         return FailureCause.WRONG_RUNTIME, f"{clause}, or put it first in the PATH of the server's `env`"
     if process.exited:
-        return FailureCause.EXITED, _exit_clause(process, stderr, connecting=connecting)
+        return FailureCause.EXITED, _exit_clause(server, process, stderr, connecting=connecting)
     if connecting and process.noise_count:
         return FailureCause.NOISE, _noise_clause(process)
     return None
@@ -162,7 +164,9 @@ def _wrong_runtime(stderr: list[str]) -> tuple[str, str] | None:
     return None
 
 
-def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) -> str:
+def _exit_clause(
+    server: ResolvedServer, process: StdioProcess, stderr: list[str], *, connecting: bool
+) -> str:
     code = process.returncode
     if code is None:
         how = "was ended because its watcher process was killed"
@@ -172,8 +176,9 @@ def _exit_clause(process: StdioProcess, stderr: list[str], *, connecting: bool) 
         how = f"exited with code {code}"
     when = " before it answered" if connecting else ""
     if stderr:
-        last = " / ".join(_shorten(line) for line in stderr[-STDERR_LINES:])
-        return f"{how}{when}; fix what it last reported on stderr: {last}"
+        reported = " / ".join(_shorten(line) for line in error_lines(stderr)).rstrip(".")
+        log = f"acp-tui mcp log {visible_line(shlex.quote(server.name))}"
+        return f"{how}{when}; fix what it reported on stderr: {reported}. All of it: {log}"
     if process.noise_count:
         quote = _quote(process.noise[-1])
         return f"{how}{when}; on stdout it wrote {quote} instead of MCP messages. Check its arguments"
@@ -376,8 +381,8 @@ def _timeout_advice(server: ResolvedServer) -> str:
 
 
 def _last_line(process: StdioProcess | None) -> str:
-    tail = process.stderr_tail(1) if process is not None else []
-    return f"; last on stderr: {_quote(tail[0])}" if tail else ""
+    lines = error_lines(process.stderr_tail()) if process is not None else []
+    return f"; on stderr: {_quote(lines[-1])}" if lines else ""
 
 
 def _quote(text: str) -> str:

@@ -247,7 +247,7 @@ async def test_a_server_that_has_ended_is_answered_with_one_sentence(agent: Fake
             await agent.call(tool)
         assert failure.value.message == (
             "The MCP server script exited with code 3; "
-            "it last wrote: Traceback: the database is gone / fatal: giving up."
+            "it wrote: Traceback: the database is gone / fatal: giving up."
         )
     assert "stderr: Traceback" in agent.guard.output
 

@@ -169,7 +169,11 @@ async def test_the_last_line_on_stderr_is_passed_on_without_a_line_end() -> None
 # --------------------------------------------------------------------------- failures
 
 STDIO_FAILURES: list[tuple[list[str], FailureCause, str]] = [
-    (["--exit", "3", "--stderr", "no database"], FailureCause.EXITED, "last reported on stderr: no database"),
+    (
+        ["--exit", "3", "--stderr", "no database"],
+        FailureCause.EXITED,
+        "reported on stderr: no database. All of it: acp-tui mcp log script",
+    ),
     (["--exit", "0"], FailureCause.EXITED, "code 0 before it answered, and wrote nothing to stderr"),
     (["--exit", "2", "--noise", "usage: server"], FailureCause.EXITED, "on stdout it wrote usage: server"),
     (["--exit", "1", "--stderr", "EBADENGINE Unsupported"], FailureCause.WRONG_RUNTIME, "Node.js"),

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.mcp.error_lines import error_lines
 from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcPeer, PeerClosedError, RequestId, RpcError
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
 from acp_tui.session.text.safe_text import visible_line
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.bridge.upstream import Downstream
 
-LAST_LINES = 2
-"""The number of stderr lines to quote in the message about a server that has ended."""
 EXIT_SECONDS = 0.5
 """How long to wait for the exit of a process that has closed its stdout."""
 
@@ -81,7 +80,7 @@ class StdioUpstream:
         await asyncio.wait([self._task])
 
     async def _end_sentence(self) -> str:
-        """Return how the server ended, with the last lines that it wrote to stderr."""
+        """Return how the server ended, with what it wrote to stderr about the reason."""
         waiting = asyncio.create_task(self._process.wait_for_end())
         await asyncio.wait([waiting], timeout=EXIT_SECONDS)
         waiting.cancel()
@@ -90,6 +89,6 @@ class StdioUpstream:
             how = "closed its output" if not self._process.ended else "was ended"
         else:
             how = f"exited with code {code}" if code >= 0 else f"was ended by {signal_name(-code)}"
-        lines = [visible_line(line) for line in self._process.stderr_tail(LAST_LINES)]
-        said = f"; it last wrote: {' / '.join(lines)}" if lines else ""
+        lines = [visible_line(line) for line in error_lines(self._process.stderr_tail())]
+        said = f"; it wrote: {' / '.join(lines)}" if lines else ""
         return f"The MCP server {self._server.name} {how}{said}."
