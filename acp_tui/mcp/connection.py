@@ -344,7 +344,7 @@ async def connect(
     roots: Sequence[Path] = (),
     auth: httpx2.Auth | None = None,
     handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
-    timeout: float | None = CONNECT_TIMEOUT_SECONDS,
+    timeout: float | None = None,
 ) -> AsyncGenerator[McpConnection]:
     """Connect to a server. On exit, close the connection and end the server's process.
 
@@ -353,11 +353,13 @@ async def connect(
         roots: The folders to return when the server requests `roots/list`.
         auth: Adds credentials to the requests to an http or sse server. Can raise a `ServerFailure`.
         handlers: The callbacks for the server's requests and notifications.
-        timeout: Seconds for each attempt to connect, not counting the time that the user takes to sign in.
+        timeout: Seconds for each attempt to connect, not counting the time that the user takes to sign in;
+            None: the `connect_timeout` of the server, or else `CONNECT_TIMEOUT_SECONDS`.
 
     Raises:
         ServerFailure: The server cannot be used.
     """
+    timeout = timeout or server.connect_timeout or CONNECT_TIMEOUT_SECONDS
     modes = connect_modes(server)
     has_repeated = False
     while modes:

@@ -19,7 +19,8 @@ from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFa
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
 from acp_tui.processes.piped_process import signal_name
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,8 +93,9 @@ def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProces
         sentence = f"{visible_line(server.name)} {clause}"
     else:
         cause = FailureCause.TIMEOUT
+        limit = "the connect timeout; set `connect_timeout` in its definition to allow more"
         sentence = (
-            f"{visible_line(server.name)} did not answer within {seconds:g} s (the connect timeout)"
+            f"{visible_line(server.name)} did not answer within {seconds:g} s ({limit})"
             f"{_last_line(process)}. {_timeout_advice(server)}"
         )
     return _failure(server, cause, sentence)
@@ -216,7 +218,7 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
             return FailureCause.CREDENTIALS_REFUSED, what
         if http.challenge.lower().startswith("bearer"):
             name = visible_line(shlex.quote(server.name))
-            what = f"asks you to sign in (HTTP 401); run: acp-tui mcp sign-in {name}"
+            what = f"requires sign-in (HTTP 401); run: acp-tui mcp sign-in {name}"
         else:
             what = "requires credentials (HTTP 401); sign in, or add the expected header to `headers`"
         return FailureCause.SIGN_IN_REQUIRED, what
@@ -236,6 +238,8 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
         return None
     if http.status in (400, 404, 405, 406):
         advice = "check its `url` and `type`"
+    elif http.status == httpx2.codes.NOT_IMPLEMENTED:
+        advice = "is this address an MCP server?"
     else:
         advice = "try again later" if http.status >= 500 else "check its `url` and headers"
     phrase = httpx2.codes.get_reason_phrase(http.status)
@@ -359,10 +363,11 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
         return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
     if message == "Sampling not supported":
         message = SAMPLING_DECLINED
+    data = "" if error.error.data is None else f": {visible_excerpt(error.error.data, MAX_QUOTE)}"
     if connecting:
-        refusal = f"refused the MCP handshake: {_quote(message)} ({code}); {HANDSHAKE_ADVICE}"
+        refusal = f"refused the MCP handshake: {_quote(message)} ({code}){data}; {HANDSHAKE_ADVICE}"
         return FailureCause.HANDSHAKE, refusal
-    return FailureCause.ANSWER, f"answered with an error: {_quote(message)} ({code})"
+    return FailureCause.ANSWER, f"answered with an error: {_quote(message)} ({code}){data}"
 
 
 # --------------------------------------------------------------------------- text
@@ -376,7 +381,10 @@ def _timeout_advice(server: ResolvedServer) -> str:
     if server.transport != "stdio":
         return "Check its `url`."
     if _program(server) in DOWNLOADERS:
-        return f"If {_program(server)} is still downloading the server, run the command once by hand."
+        command = visible_line(redact_text(shlex.join([server.command, *server.args])))
+        return (
+            f"If {_program(server)} is still downloading the server, run its command once by hand: {command}"
+        )
     return "Check that its command starts an MCP server over stdio."
 
 

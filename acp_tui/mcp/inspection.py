@@ -9,11 +9,13 @@ import asyncio
 import hashlib
 import json
 import time
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
+from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.handlers import ServerHandlers
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -173,7 +175,7 @@ async def inspect(
     roots: Sequence[Path] = (),
     auth: httpx2.Auth | None = None,
     handlers: ServerHandlers = ServerHandlers(),  # noqa: B008  # frozen
-    timeout: float | None = CONNECT_TIMEOUT_SECONDS,
+    timeout: float | None = None,
 ) -> Inspection:
     """Connect to a server and return what it offers. A failure is part of the result and is not raised.
 
@@ -226,6 +228,12 @@ async def _describe(connection: McpConnection, inspection: Inspection) -> None:
         tools = await lists.read("tools", lambda cursor: client.list_tools(cursor=cursor))
         inspection.tools = [
             tool_info(tool.model_dump(mode="json", by_alias=True, exclude_none=True)) for tool in tools
+        ]
+        names = Counter(tool.name for tool in inspection.tools)
+        inspection.notes += [
+            f"{count} of its tools have the name {visible_line(name)}; agents can call only one of them."
+            for name, count in names.items()
+            if count > 1
         ]
     if offered.prompts is not None:
         prompts = await lists.read("prompts", lambda cursor: client.list_prompts(cursor=cursor))

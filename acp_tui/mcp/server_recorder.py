@@ -27,7 +27,7 @@ class ServerRecorder:
 
     def __init__(self, server: ResolvedServer, source: str) -> None:
         """Create a recorder. `source` says what the connection is for, such as "test"."""
-        self._log = McpLog(paths().state, server.name)
+        self._log = McpLog(paths().state, server.name, server.file)
         self._source = source
         self._secrets = secret_values(server)
         self._budget = LogBudget()

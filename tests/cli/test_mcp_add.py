@@ -44,6 +44,24 @@ def left_out(name: str, capsys: pytest.CaptureFixture[str], *words: str) -> str 
     return reason  # type: ignore[no-any-return]
 
 
+def test_a_link_to_the_file_stays_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles" / "mcp.toml"
+    target.parent.mkdir()
+    target.touch()
+    mcp_file().parent.mkdir(parents=True)
+    mcp_file().symlink_to(target)
+    add("mine", "--yes", "--", "sh")
+    assert mcp_file().is_symlink()
+    assert "mine" in tomllib.loads(target.read_text())["mcp_servers"]
+
+
+def test_secrets_in_arguments_are_named(capsys: pytest.CaptureFixture[str]) -> None:
+    add("mine", "--yes", "--", "sh", "--token", "ghp_abcdefghijklmnopqrstuvwxyz0123456789")
+    out = " ".join(capsys.readouterr().out.split())
+    assert "Stored in plain text, readable only by you: the argument --token." in out
+    assert "ghp_" not in out
+
+
 def test_a_command_after_two_dashes_is_written_with_absolute_paths(folder: Path) -> None:
     (folder / "server.py").touch(mode=0o755)
     (folder / "data.txt").touch()
@@ -105,7 +123,7 @@ def test_without_a_name_the_well_known_servers_are_listed(capsys: pytest.Capture
         (["x", "--url", "https://y", "--", "sh"], "Give either a command or --url, not both."),
         (
             ["x", "--url", "wss://y"],
-            "x cannot be added: url: MCP has no WebSocket transport",
+            "x cannot be added: MCP has no WebSocket transport",
         ),
         (["x", "y", "--", "sh"], "Unexpected argument 'y'. Write the command after --."),
         (["a\x1b[31mb", "--", "sh"], "is not a valid name"),

@@ -226,6 +226,38 @@ def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFi
     assert 'There is no log of an MCP server "other".' in capsys.readouterr().err
 
 
+def test_servers_of_one_name_in_two_files_have_their_own_logs(
+    define: Define, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    define(script=stdio_command("--stderr", "from the settings"))
+    command, *args = stdio_command("--stderr", "from the file")
+    file = tmp_path / "other.json"
+    file.write_text(json.dumps({"mcpServers": {"script": {"command": command, "args": args}}}))
+    option = ["--mcp-config", str(file)]
+    main(["mcp", "test", "script"])
+    main(["mcp", "test", "script", *option])
+    capsys.readouterr()
+    for words, text, other in (
+        ([], "from the settings", "from the file"),
+        (option, "from the file", "from the settings"),
+    ):
+        assert main(["mcp", "log", "script", *words]) == 0
+        out = capsys.readouterr().out
+        assert text in out
+        assert other not in out
+    define()
+    assert main(["mcp", "log", "script"]) == 0  # of a server that is no longer defined
+    assert "from the file" in capsys.readouterr().out
+
+
+def test_the_time_for_connecting_is_a_setting(define: Define, capsys: pytest.CaptureFixture[str]) -> None:
+    command, *args = stdio_command("--mute")
+    define(script={"command": command, "args": args, "connect_timeout": 0.4})
+    assert main(["mcp", "test", "script"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert "did not answer within 0.4 s (the connect timeout; set `connect_timeout` in its definition" in out
+
+
 def test_the_log_is_cut_to_its_last_records(script: None, capsys: pytest.CaptureFixture[str]) -> None:
     main(["mcp", "call", "script", "echo", '{"text": "hi"}'])
     capsys.readouterr()

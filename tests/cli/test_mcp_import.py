@@ -77,7 +77,7 @@ def test_without_names_everything_found_is_listed(capsys: pytest.CaptureFixture[
     assert main(["mcp", "import"]) == 0
     out = capsys.readouterr().out
     assert "socket  ws://x             cannot be imported\n" in out
-    assert "         socket: url: MCP has no WebSocket transport; use http or sse\n" in out
+    assert "         socket: MCP has no WebSocket transport; use an http or sse address\n" in out
     assert "hush" not in out
     assert not mcp_file().exists()
 
@@ -131,8 +131,8 @@ def test_any_json_file_can_be_imported_from(tmp_path: Path, capsys: pytest.Captu
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["fles"], "No program defines a server named fles; did you mean files?"),
-        (["socket"], "socket cannot be imported: url: MCP has no WebSocket transport"),
+        (["fles"], "No other client has a server named fles; did you mean files?"),
+        (["socket"], "socket cannot be imported: MCP has no WebSocket transport"),
         (["--from", "gone.json"], "gone.json does not exist."),
         (["shell", "web", "--as", "x"], "--as needs exactly one server."),
     ],
@@ -152,3 +152,139 @@ def test_a_broken_file_is_named_and_the_others_are_read(
     out, err = capsys.readouterr()
     assert len(json.loads(out)["found"]) == 6
     assert f"{user}/.cursor/mcp.json:1: not valid JSON" in err
+
+
+OTHERS = {
+    ".codex/config.toml": """
+model = "gpt"
+[mcp_servers.db]
+command = "sh"
+args = ["-c", "x"]
+startup_timeout_sec = 40
+tool_timeout_sec = 90.5
+enabled_tools = ["query"]
+[mcp_servers.wiki]
+url = "https://wiki.org/mcp"
+bearer_token_env_var = "WIKI_TOKEN"
+http_headers = { X-Team = "a" }
+env_http_headers = { X-User = "USER_ID" }
+""",
+    ".config/opencode/opencode.jsonc": """{
+  // comments are allowed
+  "mcp": {
+    "db": {"type": "local", "command": ["sh", "-c", "x"], "environment": {"KEY": "{env:DB_KEY}"}},
+    "wiki": {"type": "remote", "url": "https://wiki.org/mcp", "headers": {"A": "b"}, "enabled": false},
+  },
+}""",
+    ".config/zed/settings.json": """{
+  "theme": "One",
+  "context_servers": {
+    "db": {"source": "custom", "command": "sh", "args": ["-c", "x"], "env": null},
+    "old": {"command": {"path": "sh", "args": ["y"], "env": {"A": "b"}}, "settings": {}},
+    "added": {"source": "extension", "settings": {}},
+  },
+}""",
+    ".config/Code/User/mcp.json": '{"servers": {"wiki": {"type": "http", "url": "https://wiki.org/mcp"}}}',
+    ".config/Code/User/settings.json": '{"mcp": {"servers": {"older": {"command": "sh"}}}}',
+    ".codeium/windsurf/mcp_config.json": (
+        '{"mcpServers": {"wiki": {"serverUrl": "https://wiki.org/mcp", "disabledTools": ["drop"]}}}'
+    ),
+}
+
+
+@pytest.fixture
+def others(user: Path) -> Path:
+    """The files of programs with notations of their own."""
+    for name, content in OTHERS.items():
+        (user / name).parent.mkdir(parents=True, exist_ok=True)
+        (user / name).write_text(content)
+    return user
+
+
+@pytest.mark.parametrize(
+    ("source", "servers"),
+    [
+        (
+            "codex",
+            {
+                "db": {
+                    "command": "sh",
+                    "args": ["-c", "x"],
+                    "timeout": 90.5,
+                    "connect_timeout": 40,
+                    "include_tools": ["query"],
+                },
+                "wiki": {
+                    "url": "https://wiki.org/mcp",
+                    "type": "http",
+                    "headers": {
+                        "X-Team": "a",
+                        "X-User": "${USER_ID}",
+                        "Authorization": "Bearer ${WIKI_TOKEN}",
+                    },
+                },
+            },
+        ),
+        (
+            "opencode",
+            {
+                "db": {"command": "sh", "args": ["-c", "x"], "env": {"KEY": "${DB_KEY}"}},
+                "wiki": {
+                    "url": "https://wiki.org/mcp",
+                    "type": "http",
+                    "headers": {"A": "b"},
+                    "enabled": False,
+                },
+            },
+        ),
+        (
+            "zed",
+            {
+                "db": {"command": "sh", "args": ["-c", "x"]},
+                "old": {"command": "sh", "args": ["y"], "env": {"A": "b"}},
+            },
+        ),
+        ("vscode", {"wiki": {"url": "https://wiki.org/mcp", "type": "http"}, "older": {"command": "sh"}}),
+        (
+            "windsurf",
+            {"wiki": {"url": "https://wiki.org/mcp", "type": "http", "exclude_tools": ["drop"]}},
+        ),
+    ],
+)
+def test_servers_of_programs_with_another_notation_are_imported(
+    others: Path, source: str, servers: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "import", "--from", source, "--all", "--yes"]) == 0
+    assert written() == servers
+
+
+@pytest.mark.parametrize("file", [".config/zed/settings.json", ".codex/config.toml"])
+def test_any_file_in_another_notation_can_be_named(others: Path, file: str) -> None:
+    assert main(["mcp", "import", "db", "--from", str(others / file), "--yes"]) == 0
+    assert written()["db"]["command"] == "sh"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.json", '{"theme": 1}', "it has none of the keys that can contain them: mcpServers, servers,"),
+        ("a.toml", "x = 1", "it has none of the keys that can contain them: mcp_servers."),
+        ("a.json", '{"mcpServers": {}}', "it has an empty list of them."),
+        ("a.toml", "x = ", "a.toml:1: "),
+    ],
+)
+def test_a_file_without_servers_is_an_error_that_names_the_key_and_the_programs(
+    name: str, content: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / name).write_text(content)
+    assert main(["mcp", "import", "--from", name]) == 1
+    err = capsys.readouterr().err
+    assert sentence in " ".join(err.split())
+    assert "opencode: " in err or "a.toml:1" in err
+
+
+def test_a_program_without_a_file_is_an_error_that_names_the_file(
+    user: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "import", "--from", "codex"]) == 1
+    assert f"looked in {user}/.codex/config.toml." in " ".join(capsys.readouterr().err.split())

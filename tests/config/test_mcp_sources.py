@@ -9,6 +9,7 @@ import pytest
 
 from acp_tui.config import mcp
 from acp_tui.config.mcp import Server, jsonc
+from acp_tui.config.mcp.server import NO_WEBSOCKET
 from acp_tui.config.settings import load
 from acp_tui.errors import UserError
 
@@ -215,7 +216,31 @@ def test_comment_markers_inside_strings_are_kept() -> None:
 
 def test_key_lines_leave_out_keys_inside_arrays() -> None:
     text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
-    assert jsonc.key_lines(text) == {("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}
+    assert jsonc.key_lines(text) == ({("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}, set())
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        (
+            '{"a": {"command": "x"}, "a": {"command": "y"}}',
+            ["the file defines it more than once; remove the other definitions"],
+        ),
+        ('{"a": {"command": "x", "command": "y"}}', ["command: the key occurs more than once"]),
+        (
+            '{"a": {"command": "x", "env": {"K": "1", "K": "2"}}}',
+            ["env.K: the key occurs more than once"],
+        ),
+        ('{" ": {"command": "x"}}', ["its name is empty"]),
+        ('{"a": ["x"]}', ['must be an object such as {"command": …}; it is an array']),
+        ('{"a": {"type": "ws", "url": "ws://x"}}', [NO_WEBSOCKET]),
+    ],
+)
+def test_mistakes_in_a_json_file_are_named(tmp_path: Path, text: str, problems: list[str]) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(f'{{"mcpServers": {text}}}')
+    [server] = mcp.from_json_file(file)
+    assert server.problems == problems
 
 
 @pytest.mark.parametrize("name", ["acp-tui", "ACP-TUI"])

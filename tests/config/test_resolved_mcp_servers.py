@@ -95,7 +95,9 @@ def test_websocket_is_refused_in_words(tmp_path: Path, entry: dict[str, str]) ->
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"x": entry}}))
     [found] = mcp.from_json_file(file)
-    with pytest.raises(mcp.CannotSendError, match="MCP has no WebSocket transport; use http or sse"):
+    with pytest.raises(
+        mcp.CannotSendError, match="MCP has no WebSocket transport; use an http or sse address"
+    ):
         resolve_server(found)
 
 

@@ -76,7 +76,9 @@ async def test_a_call_is_asked_about_recorded_and_replayed(
     assert saved.sent is not None
     assert saved.used is not None
     assert (saved.used.tool, saved.used.evidence) == ("echo", "the bridge")
-    assert [entry["tool"] for entry in McpLog(paths().state, "script").read()] == ["echo"]
+    assert [
+        entry["tool"] for entry in McpLog(paths().state, "script", str(tmp_path / "mcp.json")).read()
+    ] == ["echo"]
 
 
 async def test_what_the_agent_has_just_asked_is_not_asked_again(converse: Converse, tmp_path: Path) -> None:
@@ -260,7 +262,7 @@ async def test_a_server_asks_the_user_with_a_form(converse: Converse, tmp_path: 
     await call(chat, {}, "ask")
     assert json.loads(chat.said()) == {"action": "accept", "content": {"name": "Ada"}}
     await call(chat, {"text": "a line"}, "log")
-    log = McpLog(paths().state, "script")
+    log = McpLog(paths().state, "script", str(tmp_path / "mcp.json"))
     await until(lambda: [record for record in log.read() if record["kind"] == "log"])
     [logged] = [record for record in log.read() if record["kind"] == "log"]
     assert (logged["level"], logged["logger"], logged["data"]) == ("info", "test", "a line")

@@ -198,7 +198,7 @@ async def test_the_failure_of_a_stdio_server_names_its_cause(
 async def test_a_mute_server_runs_into_the_connect_timeout() -> None:
     failure = await failure_of(stdio_server("--mute"), timeout=0.4)
     assert failure.cause is FailureCause.TIMEOUT
-    assert "did not answer within 0.4 s (the connect timeout)" in failure.sentence
+    assert "did not answer within 0.4 s (the connect timeout;" in failure.sentence
 
 
 async def test_a_server_that_is_slow_to_start_is_announced(
@@ -290,7 +290,7 @@ HTTP_FAILURES = [
     ("/status/503", FailureCause.HTTP_STATUS, "try again later"),
     ("/page", FailureCause.HANDSHAKE, "text/html"),
     ("/away", FailureCause.REDIRECT, "redirects to another origin, http://localhost:"),
-    ("/guarded/x/mcp", FailureCause.SIGN_IN_REQUIRED, "asks you to sign in"),
+    ("/guarded/x/mcp", FailureCause.SIGN_IN_REQUIRED, "requires sign-in"),
 ]
 
 

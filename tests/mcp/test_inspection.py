@@ -71,7 +71,10 @@ async def test_a_list_that_fails_does_not_affect_the_others() -> None:
     assert found.tools
     assert found.resources
     [note] = found.notes
-    assert note.startswith("script could not list its prompts: it answered with an error: prompts/list does")
+    assert note == (
+        "script could not list its prompts: it answered with an error: "
+        'prompts/list does not work today (-32603): {"reason": "a test"}.'
+    )
     assert (found.failed_lists, found.lists_tools) == ({"prompts": note}, True)
 
 
@@ -92,6 +95,11 @@ async def test_invalid_parts_of_answers_are_left_out_and_named(version: str) -> 
     assert "Its tool unfinished is left out: it has no inputSchema." in found.notes
     assert "Its capability experimental.listChanged is not an object and is ignored." in found.notes
     assert "completions" in found.capabilities
+
+
+async def test_two_tools_of_one_name_are_noted() -> None:
+    found = await inspect(stdio_server("--twice"))
+    assert found.notes == ["2 of its tools have the name echo; agents can call only one of them."]
 
 
 async def test_a_server_that_wants_a_sign_in(http_servers: HttpServers) -> None:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
 from acp_tui.cli.mcp_client.content_text import block_text
 from acp_tui.cli.options import OK
 from acp_tui.config.paths import paths
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import content_stream
+from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import json_text, visible_excerpt, visible_line
-from acp_tui.store.mcp.mcp_log import McpLog
+from acp_tui.store.mcp.mcp_log import McpLog, read_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 DEFAULT_LINES = 200
 MAX_EXCERPT = 300
@@ -30,17 +36,26 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help=f"number of records to print, counted from the end (default: {DEFAULT_LINES})",
     )
     parser.add_argument("--json", action="store_true", help="print each record as a line of JSON")
+    add_file_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the last records of the log."""
-    log = McpLog(paths().state, args.name)
-    records = log.read()
+    records = _records(args.name, args.mcp_config)
     for record in records[max(len(records) - args.lines, 0) :]:
         print(json_text(record) if args.json else record_line(record), file=content_stream())
     if not records:
         print_message(f'There is no log of an MCP server "{args.name}".')
     return OK
+
+
+def _records(name: str, mcp_config_files: Sequence[Path]) -> list[dict[str, Any]]:
+    """Return the log of the server that the name stands for here; otherwise of any server of this name."""
+    try:
+        server = servers_here(mcp_config_files).defined(name)
+    except UserError:
+        return read_logs(paths().state, name)
+    return McpLog(paths().state, name, str(server.file)).read()
 
 
 def _count(text: str) -> int:

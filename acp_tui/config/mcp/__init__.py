@@ -10,6 +10,7 @@ from acp_tui.config.mcp.agent_servers import (
     switched_state,
     with_states,
 )
+from acp_tui.config.mcp.other_notations import keys_looked_for, servers_in
 from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers, with_braces
 from acp_tui.config.mcp.resolved_server import ResolvedServer
 from acp_tui.config.mcp.server import Connection, Server, parse
@@ -48,12 +49,14 @@ __all__ = [
     "from_document",
     "from_json",
     "from_json_file",
+    "keys_looked_for",
     "parse",
     "read_project_servers",
     "reason_off",
     "resolve_server",
     "resolved_program",
     "servers_for_agent",
+    "servers_in",
     "start_failure",
     "states_in",
     "switched_state",

@@ -27,13 +27,15 @@ def _blank(match: re.Match[str]) -> str:
     return match[1] or re.sub(r"[^\n]", " ", match[0])
 
 
-def key_lines(text: str) -> dict[tuple[str, ...], int]:
-    """Return the line of each key in valid JSON, by the path of the key. The first line is 1.
+def key_lines(text: str) -> tuple[dict[tuple[str, ...], int], set[tuple[str, ...]]]:
+    """Return the line of each key in valid JSON, by the path of the key, and the keys that are repeated.
 
-    Keys deeper than `MAX_KEY_DEPTH` and keys inside arrays are left out. Raises `RecursionError` for more
-    levels than `MAX_DEPTH`.
+    The first line is 1. A key that is repeated in an object has the line of its last occurrence. Keys deeper
+    than `MAX_KEY_DEPTH` and keys inside arrays are left out. Raises `RecursionError` for more levels than
+    `MAX_DEPTH`.
     """
     lines: dict[tuple[str, ...], int] = {}
+    repeated: set[tuple[str, ...]] = set()
     path: list[str] = []
     open_brackets: list[str] = []
     expects_key = False
@@ -58,5 +60,7 @@ def key_lines(text: str) -> dict[tuple[str, ...], int]:
                 expects_key = False
                 if len(path) <= MAX_KEY_DEPTH and "[" not in open_brackets:
                     path[-1] = json.loads(string)
+                    if tuple(path) in lines:
+                        repeated.add(tuple(path))
                     lines[tuple(path)] = line
-    return lines
+    return lines, repeated

@@ -84,8 +84,8 @@ def _checked(server: Server, cwd: Path) -> Server:
         server = with_braces(server)
     if reveal(server.name) != server.name or "\n" in server.name or "\t" in server.name:
         server.faults.append(("", "its name contains control or invisible characters"))
-    if not server.name.strip() or len(server.name) > MAX_NAME_CHARACTERS:
-        server.faults.append(("", f"its name is empty or has more than {MAX_NAME_CHARACTERS} characters"))
+    if len(server.name) > MAX_NAME_CHARACTERS:
+        server.faults.append(("", f"its name has more than {MAX_NAME_CHARACTERS} characters"))
         server.name = _shorten(server.name)
     return server
 

@@ -25,11 +25,13 @@ class ResolvedServer:
     headers: dict[str, str] = field(default_factory=dict)
     cwd: Path | None = None  # the folder in which the program is started; None: the workspace
     timeout: float | None = None  # seconds for a tool call; None: the default
+    connect_timeout: float | None = None  # seconds for connecting; None: the default
     include_tools: tuple[str, ...] | None = None  # None: all tools
     exclude_tools: tuple[str, ...] = ()
     sign_in: SignInSettings | None = None
     connection: Connection = "direct"
     digest: str = ""  # of the definition, before variables were expanded
+    file: str = ""  # the file with the definition
 
     def allows_tool(self, name: str) -> bool:
         """Return whether the agent may use a tool. `exclude_tools` takes precedence over `include_tools`."""

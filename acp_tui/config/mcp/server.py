@@ -32,7 +32,7 @@ TRANSPORTS: dict[str, Transport] = {
     "sse": "sse",
 }
 """The transport that each name in settings files stands for. The names are in lower case."""
-NO_WEBSOCKET = "MCP has no WebSocket transport; use http or sse"
+NO_WEBSOCKET = "MCP has no WebSocket transport; use an http or sse address"
 
 
 @dataclass(slots=True)
@@ -50,6 +50,7 @@ class Server:
     headers: dict[str, str] = field(default_factory=dict)
     cwd: str = ""  # the folder in which the program is started; "": the workspace
     timeout: float | None = None  # seconds for a tool call
+    connect_timeout: float | None = None  # seconds for connecting
     include_tools: list[str] | None = None  # None: all tools
     exclude_tools: list[str] = field(default_factory=list)
     sign_in: SignInSettings | None = None
@@ -96,6 +97,7 @@ class Server:
         options = {
             "cwd": self.cwd,
             "timeout": self.timeout,
+            "connect_timeout": self.connect_timeout,
             "include_tools": self.include_tools,
             "exclude_tools": self.exclude_tools,
             "sign_in": None if self.sign_in is None else self.sign_in.definition(),
@@ -109,6 +111,16 @@ class Server:
     def digest(self) -> str:
         """Return a digest of the definition."""
         return hashlib.sha256(self.definition().encode()).hexdigest()
+
+
+def _json_kind(value: Any) -> str:
+    """Return what a JSON value other than an object is, with its article."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    kinds: dict[type, str] = {list: "an array", str: "a string"}
+    return kinds.get(type(value), "a number")
 
 
 def _args(value: Any) -> list[str]:
@@ -159,6 +171,7 @@ _CHECKS: dict[str, Callable[[Any], Any]] = {
     "transport": _transport,
     "cwd": validators.text,
     "timeout": validators.seconds,
+    "connect_timeout": validators.seconds,
     "include_tools": _tool_names,
     "includeTools": _tool_names,
     "exclude_tools": _tool_names,
@@ -176,8 +189,13 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
     if fold_mcp_name(name) == OWN_SERVER:  # rules for acp-tui's own tools would apply to it
         server.faults.append(("", f"the name {OWN_SERVER} is reserved for acp-tui's own server"))
     checks = _JSON_CHECKS if is_json else _CHECKS
+    if not name.strip():
+        server.faults.append(("", "its name is empty"))
     if not isinstance(entry, dict):
-        server.faults.append(("", f"expected a table, got {format_value(entry)}"))
+        expected = f"expected a table, got {format_value(entry)}"
+        if is_json:
+            expected = f'must be an object such as {{"command": …}}; it is {_json_kind(entry)}'
+        server.faults.append(("", expected))
         return server
     values: dict[str, Any] = {}
     for key, value in entry.items():
@@ -188,7 +206,7 @@ def parse(name: str, entry: Any, file: Path, line: int | None, *, is_json: bool 
             # A command with spaces is the path of one program, as in other clients.
             values[key] = [value] if key == "command" and isinstance(value, str) else checks[key](value)
         except InvalidValueError as error:
-            server.faults.append((key, str(error)))
+            server.faults.append(("" if str(error) == NO_WEBSOCKET else key, str(error)))
     _fill(server, values)
     return server
 
@@ -216,12 +234,13 @@ def _fill(server: Server, values: dict[str, Any]) -> None:
     server.agents = values.get("agents")
     server.cwd = values.get("cwd", "")
     server.timeout = values.get("timeout")
+    server.connect_timeout = values.get("connect_timeout")
     server.include_tools = values.get("include_tools", values.get("includeTools"))
     server.exclude_tools = values.get("exclude_tools") or values.get("excludeTools", [])
     server.sign_in = values.get("sign_in") or values.get("oauth")
     server.connection = values.get("connection")
-    if server.url.lower().startswith(("ws://", "wss://")):
-        server.faults.append(("url", NO_WEBSOCKET))
+    if server.url.lower().startswith(("ws://", "wss://")) and ("", NO_WEBSOCKET) not in server.faults:
+        server.faults.append(("", NO_WEBSOCKET))
     transports = [values[key] for key in ("type", "transportType", "transport") if key in values]
     if transports:
         server.transport = transports[0]

@@ -118,6 +118,8 @@ def _options(server: Server, expand: Callable[[str], str]) -> dict[str, Any]:
     """Return the fields of a `ResolvedServer` that do not depend on the transport."""
     return {
         "timeout": server.timeout,
+        "connect_timeout": server.connect_timeout,
+        "file": str(server.file),
         "include_tools": None if server.include_tools is None else tuple(server.include_tools),
         "exclude_tools": tuple(server.exclude_tools),
         "sign_in": None if server.sign_in is None else server.sign_in.expanded(expand),

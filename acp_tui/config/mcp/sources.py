@@ -12,7 +12,7 @@ from acp_tui.config.mcp.server import Server, parse, set_lines
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from pathlib import Path
 
     from acp_tui.config.toml_document import TomlDocument
@@ -22,7 +22,7 @@ ROOTS = ("mcpServers", "servers")
 
 OWN_KEYS = (
     *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
-    *("enabled", "agents", "timeout", "include_tools", "exclude_tools", "connection"),
+    *("enabled", "agents", "timeout", "connect_timeout", "include_tools", "exclude_tools", "connection"),
 )
 """The documented keys of a server in `config.toml`. Equivalent keys of other programs are accepted, too."""
 
@@ -69,11 +69,11 @@ def from_json(raw: bytes, file: Path, roots: Sequence[str] = ROOTS) -> list[Serv
 
     Comments and trailing commas are accepted. Raises `UserError` if the content is not valid JSON.
     """
-    data, lines = _load(raw, file)
+    data, lines, repeated = load_json(raw, file)
     root = next((key for key in roots if isinstance(data, dict) and key in data), None)
     if root is None or not isinstance(data[root], dict):
         return None
-    return _from_entries(data[root], file, lines, (root,))
+    return from_entries(data[root], file, lines, (root,), repeated)
 
 
 def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
@@ -82,7 +82,7 @@ def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
     The path is "" for a server that is available in all projects. Raises `UserError` if the content is not
     valid JSON.
     """
-    data, lines = _load(raw, file)
+    data, lines, repeated = load_json(raw, file)
     if not isinstance(data, dict):
         return []
     projects = data.get("projects")
@@ -95,16 +95,19 @@ def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
             entries = entries.get(key) if isinstance(entries, dict) else None
         project = path[1] if len(path) > 1 else ""
         if isinstance(entries, dict):
-            found += [(server, project) for server in _from_entries(entries, file, lines, path)]
+            found += [(server, project) for server in from_entries(entries, file, lines, path, repeated)]
     return found
 
 
-def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
-    """Return the value in a JSON file, and the line of each key. Raises `UserError` for invalid JSON."""
+def load_json(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int], Collection[tuple[str, ...]]]:
+    """Return the value in a JSON file, the line of each key, and the repeated keys; see `jsonc.key_lines`.
+
+    Raises `UserError` for invalid JSON.
+    """
     try:
         text = jsonc.without_comments(raw.decode("utf-8-sig"))
         data = json.loads(text)
-        lines = jsonc.key_lines(text)
+        lines, repeated = jsonc.key_lines(text)
     except UnicodeDecodeError:
         raise UserError(f"{file} is not UTF-8 text.", exit_code=2) from None
     except json.JSONDecodeError as error:
@@ -113,16 +116,29 @@ def _load(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int]]:
         raise UserError(f"{file} is not valid JSON: {error}.", exit_code=2) from None
     except RecursionError:
         raise UserError(f"{file} is nested too deeply.", exit_code=2) from None
-    return data, lines
+    return data, lines, repeated
 
 
-def _from_entries(
-    entries: dict[str, Any], file: Path, lines: Mapping[tuple[str, ...], int], path: tuple[str, ...]
+def from_entries(
+    entries: dict[str, Any],
+    file: Path,
+    lines: Mapping[tuple[str, ...], int],
+    path: tuple[str, ...],
+    repeated: Collection[tuple[str, ...]],
 ) -> list[Server]:
-    """Return the servers defined in `entries`, which is the object at `path` in a JSON file."""
+    """Return the servers defined in `entries`, which is the object at `path` in a JSON file.
+
+    `repeated` contains the paths of the keys that occur more than once.
+    """
     servers = []
     for name, entry in entries.items():
         server = parse(name, entry, file, lines.get((*path, name)), is_json=True)
+        if (*path, name) in repeated:  # then the keys of the definitions are repeated, too
+            server.faults.append(("", "the file defines it more than once; remove the other definitions"))
+        else:
+            start = (*path, name)
+            twice = [".".join(one[len(start) :]) for one in repeated if one[: len(start)] == start]
+            server.faults += [(key, "the key occurs more than once") for key in sorted(twice)]
         set_lines(server, entry, partial(_line, lines, *path, name))
         servers.append(server)
     return servers

@@ -29,7 +29,7 @@ class CallRecords:
     def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
         self._server = server
         self._note = note
-        self._log_file = McpLog(paths().state, server.name)
+        self._log_file = McpLog(paths().state, server.name, server.file)
         self._secrets = secret_values(server)
 
     async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:

@@ -27,8 +27,11 @@ RecordKind = Literal["connected", "ended", "failed", "stderr", "stdout", "log", 
 class McpLog:
     """The log of one server. Several processes can write to the same log."""
 
-    def __init__(self, state_dir: Path, name: str, *, clock: Callable[[], float] = time.time) -> None:
-        self.path = state_dir / "mcp-logs" / f"{_file_name(name)}.jsonl"
+    def __init__(
+        self, state_dir: Path, name: str, file: str = "", *, clock: Callable[[], float] = time.time
+    ) -> None:
+        """Open the log of the server `name`, which is defined in `file`."""
+        self.path = state_dir / "mcp-logs" / f"{_file_name(name)}-{_short_hash(file)}.jsonl"
         self._clock = clock
         self._file = JsonLinesFile(self.path, limit=MAX_LOG_BYTES, condense=lambda records: records)
 
@@ -45,10 +48,26 @@ class McpLog:
         return self._file.read()
 
 
+def read_logs(state_dir: Path, name: str) -> list[dict[str, Any]]:
+    """Return the records of the log that was written last of all servers of this name.
+
+    For a server that is no longer defined. The texts are raw.
+    """
+    files = (state_dir / "mcp-logs").glob(f"{_file_name(name)}-*.jsonl")
+    newest = max(files, key=lambda file: file.stat().st_mtime, default=None)
+    if newest is None:
+        return []
+    return JsonLinesFile(newest, limit=MAX_LOG_BYTES, condense=lambda records: records).read()
+
+
 def _file_name(name: str) -> str:
-    """Return a file name for any server name."""
+    """Return the beginning of the name of a server's file, in which `*` and `?` do not occur."""
     readable = re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:40].lstrip(".")
-    return f"{readable}-{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()[:8]}"
+    return f"{readable}-{_short_hash(name)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _limited(values: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp, toml_document
@@ -50,7 +52,7 @@ def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
         with file_lock(file.with_name(f".{file.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
             own = read_own_servers()
             change(own)
-            write_private(file, _text(own))
+            write_private(Path(os.path.realpath(file)), _text(own))  # the file may be a link, as to dotfiles
     except OSError as error:
         raise UserError(f"{file} cannot be written: {error.strerror or error}.") from error
 

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.definitions.server_fields import Field, definition_json, field_lines, masked
+from acp_tui.cli.mcp.definitions.server_fields import (
+    Field,
+    definition_json,
+    field_lines,
+    masked,
+    secret_arguments,
+)
 from acp_tui.config import mcp
 from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
@@ -17,6 +23,7 @@ from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
 from acp_tui.session.text.invisible import reveal
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
@@ -143,7 +150,11 @@ def _remarks(server: Server) -> Iterator[str]:
     else:
         yield "Requests and their content are sent to this address."
     values = server.env | server.headers
-    if literal := [name for name, value in values.items() if masked({name: value})[name] != value]:
+    literal = [name for name, value in values.items() if masked({name: value})[name] != value]
+    literal += secret_arguments(server.args)
+    if redact_text(server.url) != server.url:
+        literal.append("the URL")
+    if literal:
         yield (
             f"Stored in plain text, readable only by you: {', '.join(literal)}. A reference such as "
             "'${VARIABLE}' takes the value from the environment instead."

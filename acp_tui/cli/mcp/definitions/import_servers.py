@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="source",
         metavar="SOURCE",
-        help="only servers from this program, project folder or JSON file",
+        help="only servers from this program, project folder, or JSON or TOML file",
     )
     parser.add_argument(
         "--as", dest="new_name", metavar="NAME", help="give the server another name (only with one NAME)"
@@ -78,7 +78,9 @@ def _found(source: str | None) -> list[FoundServer]:
     found = found_servers(print_message)
     known = [one for one in found if one.matches(source) or one.project == os.path.realpath(path)]
     if not known and source in [client.name for client in clients()]:
-        raise UserError(f"No MCP servers of {source} were found.")
+        [files] = [client.files for client in clients() if client.name == source]
+        looked = " and ".join(map(str, files))
+        raise UserError(f"No MCP servers of {source} were found; looked in {looked}.")
     if not os.path.isdir(path):  # noqa: PTH112 - never raises
         return known or servers_of_file(path)
     file = path / ".mcp.json"
@@ -94,7 +96,7 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
     if not servers:
         guess = closest_match(name, [one.server.name for one in found])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp import` lists what was found."
-        raise UserError(f"No program defines a server named {name}{hint}", exit_code=2)
+        raise UserError(f"No other client has a server named {name}{hint}", exit_code=2)
     if len({one.server.definition() for one in servers}) > 1:
         places = "; ".join(f"--from {one.project or one.client.name}" for one in servers)
         raise UserError(f"There are different servers named {name}. Choose one: {places}", exit_code=2)

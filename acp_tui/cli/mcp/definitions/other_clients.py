@@ -12,7 +12,7 @@ from acp_tui.config import mcp, validators
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from acp_tui.config.mcp import Server
 
@@ -65,10 +65,14 @@ class FoundServer:
                 "enabled": None if server.enabled else False,
                 "agents": server.agents,
                 "timeout": server.timeout,
+                "connect_timeout": server.connect_timeout,
                 "include_tools": server.include_tools,
                 "exclude_tools": server.exclude_tools,
             }
         )
+
+
+_JSON_ENDS = ("json", "jsonc")
 
 
 def clients() -> list[Client]:
@@ -86,6 +90,19 @@ def clients() -> list[Client]:
         Client("claude-code", "Claude Code", (claude_code / ".claude.json",)),
         Client("gemini", "Gemini CLI", (home / ".gemini" / "settings.json",)),
         Client("cursor", "Cursor", (home / ".cursor" / "mcp.json",)),
+        Client("codex", "Codex", (Path(os.environ.get("CODEX_HOME") or home / ".codex") / "config.toml",)),
+        Client("opencode", "OpenCode", tuple(config / "opencode" / f"opencode.{end}" for end in _JSON_ENDS)),
+        Client("zed", "Zed", (config / "zed" / "settings.json",)),
+        Client(
+            "vscode",
+            "VS Code",
+            tuple(
+                folder / "Code" / "User" / name
+                for folder in (config, home / "Library" / "Application Support")
+                for name in ("mcp.json", "settings.json")
+            ),
+        ),
+        Client("windsurf", "Windsurf", (home / ".codeium" / "windsurf" / "mcp_config.json",)),
     ]
 
 
@@ -95,31 +112,48 @@ def found_servers(problem: Callable[[str], None]) -> list[FoundServer]:
     for client in clients():
         for file in client.files:
             try:
-                found += _servers_in(client, file)
+                found += _servers_in(client, file) or []
             except UserError as error:
                 problem(str(error))
     return found
 
 
+def source_list() -> str:
+    """Return the names of the programs, each with its file, for a message."""
+    return "\n".join(f"  {client.name}: {client.files[0]}" for client in clients())
+
+
 def servers_of_file(file: Path) -> list[FoundServer]:
-    """Return the servers in a JSON file. Raises `UserError` if it does not exist or is invalid."""
+    """Return the servers in a file. Raises `UserError` if it does not exist, is invalid or defines none."""
     client = Client(str(file), str(file), (file,))
     if not os.path.exists(file):  # noqa: PTH110 - never raises
-        raise UserError(f"{file} does not exist.", exit_code=2)
-    return [*_servers_in(client, file.absolute())]
+        raise UserError(
+            f"{file} does not exist. Name a file, a folder, or one of these programs:\n{source_list()}",
+            exit_code=2,
+        )
+    found = _servers_in(client, file.absolute())
+    if found:
+        return found
+    if found is None:
+        why = f"has none of the keys that can contain them: {mcp.keys_looked_for(file)}"
+    else:
+        why = "has an empty list of them"
+    raise UserError(f"{file} defines no MCP servers: it {why}. These programs are known:\n{source_list()}")
 
 
-def _servers_in(client: Client, file: Path) -> Iterator[FoundServer]:
+def _servers_in(client: Client, file: Path) -> list[FoundServer] | None:
+    """Return the servers in a file; None if no key of the file contains servers. Raises `UserError`."""
     raw = _content(file)
     if raw is None:
-        return
+        return None
     if file.name == ".claude.json":
-        for server, project in mcp.from_claude_code(raw, file):
-            yield FoundServer(client, server, project)
-        return
-    for server in mcp.from_json(raw, file) or []:
-        # Gemini's `$VAR` is what others write as `${VAR}`.
-        yield FoundServer(client, mcp.with_braces(server) if file.parent.name == ".gemini" else server)
+        return [FoundServer(client, *each) for each in mcp.from_claude_code(raw, file)]
+    found = mcp.servers_in(raw, file)
+    if found is None:
+        return None
+    # Gemini's `$VAR` is what others write as `${VAR}`.
+    is_gemini = file.parent.name == ".gemini"
+    return [FoundServer(client, mcp.with_braces(server) if is_gemini else server) for server in found]
 
 
 def _content(file: Path) -> bytes | None:

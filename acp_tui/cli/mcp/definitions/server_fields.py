@@ -61,6 +61,8 @@ def option_fields(server: Server) -> Iterator[Field]:
         yield Field("sign-in", _sign_in_text(server.sign_in), "sign_in")
     if server.timeout is not None:
         yield Field("timeout", f"{server.timeout:g} s for each call", "timeout")
+    if server.connect_timeout is not None:
+        yield Field("timeout", f"{server.connect_timeout:g} s for connecting", "connect_timeout")
     if server.include_tools is not None:
         key = "includeTools" if "includeTools" in server.lines else "include_tools"
         names = ", ".join(server.include_tools)
@@ -115,6 +117,7 @@ def definition_json(server: Server) -> dict[str, Any]:
         "headers": masked(server.headers),
         "cwd": server.cwd or None,
         "timeout": server.timeout,
+        "connect_timeout": server.connect_timeout,
         "include_tools": server.include_tools,
         "exclude_tools": server.exclude_tools,
         "sign_in": sign_in
@@ -142,6 +145,20 @@ def _masked_words(words: Sequence[str]) -> list[str]:
         return shlex.split(redact_text(shlex.join(words)))
     except ValueError:  # a quotation mark was masked
         return [MASK for _ in words]
+
+
+def secret_arguments(words: Sequence[str]) -> list[str]:
+    """Return descriptions of the arguments that contain secrets, such as "the argument --token"."""
+    masked_words = _masked_words(words)
+    if len(masked_words) != len(words):
+        return ["an argument"]
+    found = []
+    for number, (word, shown) in enumerate(zip(words, masked_words, strict=True)):
+        if word == shown or _is_harmless(word):
+            continue
+        option = word.partition("=")[0] if word.startswith("-") else words[number - 1] if number else ""
+        found.append(f"the argument {option}" if option.startswith("-") else f"argument {number + 1}")
+    return found
 
 
 def _is_harmless(value: str) -> bool:

@@ -114,7 +114,7 @@ class LiveServers:
             await self._stay_connected(known, live, dialogs)
         except asyncio.CancelledError:
             self._set_ended(live, "disconnected", "")
-            McpLog(paths().state, known.server.name).add("ended", source=SOURCE)
+            McpLog(paths().state, known.server.name, str(known.server.file)).add("ended", source=SOURCE)
             raise
         except Exception as error:  # raised again, so that the event loop reports it
             self._set_ended(live, "failed", f"Internal error: {error}")

@@ -142,7 +142,8 @@ class McpScreen(Dialog[None]):
         self.state.use_servers(await asyncio.to_thread(self.context.load_servers))
         known = self.state.chosen
         if known is not None and self.state.tab_name == "log":
-            self.state.log = await asyncio.to_thread(McpLog(paths().state, known.server.name).read)
+            log = McpLog(paths().state, known.server.name, str(known.server.file))
+            self.state.log = await asyncio.to_thread(log.read)
         self.update()
 
     def _update_live(self) -> None:
