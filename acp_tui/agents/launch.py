@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
 _RUN_WORDS = ("run", "x", "tool")
 _CODE_OPTIONS = ("-c", "-e", "--eval")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _VERSION = re.compile(r"(?<=.)@.*")
 
 
@@ -45,6 +47,10 @@ def launch_from_command(line: str) -> Launch:
         raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
     if not command or not command[0]:
         raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
+    if _URL.match(command[0]):
+        raise UserError(
+            f"{visible_line(command[0])} is a URL, not a command that starts an agent.", exit_code=2
+        )
     name = program_name(command)
     return Launch(name=name, title=name, command=command, ad_hoc=True)
 

@@ -15,6 +15,7 @@ from acp_tui.cli.options import USAGE
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
+from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,7 +39,13 @@ examples:
   acp-tui exec gemini 'hello'   run one prompt
   acp-tui demo                  try acp-tui without an agent
 
-See `acp-tui COMMAND --help` for the options of a command.
+usual options of a session:
+  --continue                    resume this folder's latest session
+  --resume ID                   resume a certain session
+  --policy NAME                 what is allowed without asking
+  --worktree                    let the agent work in a new git worktree
+
+See `acp-tui run --help` for all of them, and `acp-tui COMMAND --help` for the options of a command.
 """
 COMMANDS = {
     "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
@@ -55,6 +62,15 @@ COMMANDS = {
     "config": "show and check the settings",
     "replay": "replay a recorded session",
 }
+DEFAULT_ACTIONS = {
+    "agents": "list",
+    "config": "show",
+    "mcp": "list",
+    "permissions": "list",
+    "sessions": "list",
+    "trust": "list",
+}
+"""The action of a command whose options are given without an action, as in `acp-tui agents --json`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -85,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: list[str]) -> int:
-    words, command_line = _cut_command_line(_with_command(given))
+    words, command_line = _cut_command_line(_with_literal_search(_with_command(given)))
     prepare_streams()
     parser = _parser(words)
     args, unknown = parser.parse_known_args(words)
@@ -123,6 +139,15 @@ def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
     return words, []
 
 
+def _with_literal_search(words: list[str]) -> list[str]:
+    """Return the words with `--` before the text of `sessions search`, which can begin with a dash."""
+    if words[:2] != ["sessions", "search"] or "--" in words:
+        return words
+    options = [word for word in words[2:] if word in ("--json", "-h", "--help")]
+    text = [word for word in words[2:] if word not in options]
+    return [*words[:2], *options, *(["--", *text] if text else [])]
+
+
 def _cwd_exists() -> bool:
     """Return whether the working directory still exists."""
     try:
@@ -133,7 +158,7 @@ def _cwd_exists() -> bool:
 
 
 def _with_command(words: list[str]) -> list[str]:
-    """Return the words with the default command `run`, or the default action `mcp list`, if none is given.
+    """Return the words with the default command `run`, or with the default action of a command.
 
     `acp-tui claude-code` means `acp-tui run claude-code`, and `acp-tui mcp --agent codex` means
     `acp-tui mcp list --agent codex`. If there are no words, `run` is inserted only on a terminal; otherwise
@@ -142,9 +167,32 @@ def _with_command(words: list[str]) -> list[str]:
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]
     general = not words or words[0] in ("-h", "--help", "--version")
-    if words[:1] == ["mcp"] and (len(words) == 1 or _is_option(words[1])):
-        return ["mcp", "list", *words[1:]]
-    return words if general or words[0] in COMMANDS else ["run", *words]
+    action = DEFAULT_ACTIONS.get(words[0]) if words else None
+    if action and (words == ["mcp"] or (len(words) > 1 and _is_option(words[1]))):
+        return [words[0], action, *words[1:]]
+    if general or words[0] in COMMANDS:
+        return words
+    if words[0] == "help":
+        return [*[word for word in words[1:] if word in COMMANDS][:1], "--help"]
+    _refuse_misspelt_command(words[0])
+    return ["run", *words]
+
+
+def _refuse_misspelt_command(word: str) -> None:
+    """Raise `UserError` if a word is almost a command, and no agent has this name."""
+    import difflib
+
+    meant = difflib.get_close_matches(word, COMMANDS, 1, cutoff=0.75)
+    if not meant or word.startswith("-"):
+        return
+    from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.settings import load
+
+    if word not in known_agents(load(Path.cwd())):
+        raise UserError(
+            f'Unknown command "{visible_line(word)}"; did you mean {meant[0]}? See `acp-tui --help`.',
+            exit_code=USAGE,
+        )
 
 
 def _is_option(word: str) -> bool:

@@ -21,6 +21,11 @@ def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentPa
     return actions.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
 
 
+def add_json_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--json` to a command that prints a list."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
     """Add the options that select the agent, its workspace, MCP servers and permissions."""
     parser.add_argument(

@@ -50,8 +50,8 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
 
 
 def _matches(session: StoredSession, home: str | None, agent: str | None, program: str | None) -> bool:
-    folders = {folder for folder in (session.project_folder, session.text("cwd")) if folder}
-    if not folders or (home is not None and home not in map(os.path.realpath, folders)):
+    folders = session.folders
+    if not folders or (home is not None and home not in folders):
         return False
     if program is not None:
         return bool(session.meta.get("command") == redact_value(launch_from_command(program).command))

@@ -103,6 +103,11 @@ class StoredSession:
         return self.text("cwd") or ""
 
     @property
+    def folders(self) -> set[str]:
+        """The real paths of the folders that the session belongs to: its project's and its worktree's."""
+        return {os.path.realpath(path) for path in (self.project_folder, self.text("cwd")) if path}
+
+    @property
     def has_worktree(self) -> bool:
         """Whether the session has a git worktree of its own, and the worktree still exists."""
         worktree = self.meta.get("worktree")

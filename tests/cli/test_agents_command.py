@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -120,3 +121,10 @@ def test_sdk_and_textual_are_not_imported() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == ""
+
+
+def test_an_agent_as_json_has_its_command_and_state(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents", "show", "gemini", "--json"]) == 0
+    agent = json.loads(capsys.readouterr().out)
+    assert (agent["name"], agent["installed"]) == ("gemini", True)
+    assert agent["command"][0].endswith("/gemini")

@@ -105,6 +105,7 @@ def test_an_agent_that_does_not_answer_times_out(tmp_path: Path) -> None:
     [
         ("no-such-program --acp", "no-such-program was not found in PATH"),
         ("./plain", "is not executable"),
+        ("ws://localhost:9999/acp", "ws://localhost:9999/acp is a URL, not a command that starts an agent."),
         ("./lost", "the interpreter in its #! line does not exist"),
     ],
 )
@@ -113,7 +114,7 @@ def test_a_program_that_cannot_be_started_is_reported(tmp_path: Path, command: s
     (tmp_path / "lost").write_text("#!/no/such/interpreter\n")
     (tmp_path / "lost").chmod(0o755)
     done = execute("go", command=command, cwd=tmp_path)
-    assert done.code == 1
+    assert done.code == (2 if "URL" in sentence else 1)
     assert sentence in done.err
     assert done.err.count("\n") == 1
 

@@ -302,3 +302,23 @@ def test_search_prints_matching_lines_below_their_sessions(capsys: pytest.Captur
 
     assert main(["sessions", "search", "unheard"]) == 1
     assert capsys.readouterr().err == "acp-tui: No matches.\n"
+
+
+def test_the_sessions_of_the_current_folder_can_be_listed_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(agent="elsewhere")
+    here = record(agent="here", cwd=str(tmp_path), title="Mine")
+    monkeypatch.chdir(tmp_path)
+    assert main(["sessions", "list", "--here", "--json"]) == 0
+    [listed] = json.loads(capsys.readouterr().out)["sessions"]
+    assert (listed["id"], listed["title"], listed["folder"]) == (here.id, "Mine", str(tmp_path))
+    assert main(["sessions", "list", "--here"]) == 0
+    assert "elsewhere" not in capsys.readouterr().out.lower()
+
+
+@pytest.mark.parametrize("words", [["-hello"], ["--", "-hello"], ["--json", "-x"], ["--help-me"]])
+def test_a_search_may_begin_with_a_dash(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    record(prompt="the option -hello, -x or --help-me")
+    assert main(["sessions", "search", *words]) == 0
+    assert "the option" in capsys.readouterr().out

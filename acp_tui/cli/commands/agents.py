@@ -6,13 +6,14 @@ import os
 import shlex
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
 from acp_tui.agents.known_agent import PACKAGE_RUNNERS
-from acp_tui.cli.options import add_action
+from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, labelled
 from acp_tui.store.secret_patterns import redact_text
 
@@ -26,14 +27,18 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list all known agents (default)")
+    add_json_option(add_action(actions, "list", "list all known agents (default)"))
     show = add_action(actions, "show", "show how an agent is started and what it needs")
     show.add_argument("name", metavar="NAME", help="name of the agent")
+    add_json_option(show)
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the list of agents, or the details of one agent."""
     settings = config.load(Path.cwd())
+    if getattr(args, "json", False):
+        print_json(_json_of(args, settings))
+        return 0
     lines = (
         _show(catalogue.find_agent(args.name, settings), settings)
         if args.action == "show"
@@ -42,6 +47,34 @@ def run(args: argparse.Namespace) -> int:
     print("\n".join(lines))
     print_problem_count(settings)
     return 0
+
+
+def _json_of(args: argparse.Namespace, settings: Settings) -> dict[str, Any]:
+    if args.action == "show":
+        return _as_json(catalogue.find_agent(args.name, settings), settings)
+    return {"agents": [_as_json(agent, settings) for agent in catalogue.known_agents(settings).values()]}
+
+
+def _as_json(agent: KnownAgent, settings: Settings) -> dict[str, Any]:
+    command = agent.find_command()
+    return {
+        "name": agent.name,
+        "title": agent.title,
+        "about": agent.about,
+        "default": agent.name == settings.agent,
+        "installed": agent.is_installed,
+        "command": None if command is None else [redact_text(word) for word in command],
+        "environment": list(agent.env),
+        "install": agent.install,
+        "keyVariables": list(agent.key_variables),
+        "signIn": agent.sign_in,
+        "note": agent.note,
+        "testedVersion": agent.tested_version,
+        "custom": agent.is_custom,
+        "homepage": agent.homepage,
+        "source": agent.source,
+        "problems": [str(problem) for problem in catalogue.agent_problems(agent.name, settings)],
+    }
 
 
 def _list(settings: Settings) -> list[str]:

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents import catalogue
-from acp_tui.cli.options import add_action
+from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.cli.settings_problems import print_problem_count
 from acp_tui.config import settings as config
 from acp_tui.config.paths import mcp_file
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, wrapped
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.secret_patterns import redact_text
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "show", "show all settings with their origins (the default action)")
+    add_json_option(add_action(actions, "show", "show all settings with their origins (the default action)"))
     add_action(actions, "path", "print the path of the settings file")
     add_action(actions, "keys", "list all actions and their keys")
     add_action(actions, "check", "report problems in the settings files; exit with 1 if there are any")
@@ -48,6 +49,9 @@ def run(args: argparse.Namespace) -> int:
         problems = catalogue.settings_problems(settings) + _ui_problems(settings)
         print("\n".join(_problem_lines(problems)) if problems else "No problems found.")
         return 1 if problems else 0
+    if getattr(args, "json", False):
+        print_json(_as_json(settings))
+        return 0
     print("\n".join(_show(settings)))
     print_problem_count(settings)
     return 0
@@ -94,6 +98,33 @@ def _show(settings: Settings) -> list[str]:
         (f"mcp_servers.{server.name}", server.transport, _origin(server)) for server in settings.mcp_servers
     ]
     return [*lines, "", *aligned(rows)]
+
+
+def _as_json(settings: Settings) -> dict[str, Any]:
+    """Return what `show` prints: the files, each setting with its origin, and the problems."""
+    values = [(key, settings.value(key), settings.origin(key)) for key in config.VALIDATORS]
+    values += [
+        (f"keys.{name}", value, settings.origin(f"keys.{name}")) for name, value in settings.keys.items()
+    ]
+    named: list[tuple[str, Any, Any]] = [
+        *((f"agents.{name}", _command(agent), agent) for name, agent in settings.agents.items()),
+        *((f"tools.{name}", _command(tool), tool) for name, tool in settings.tools.items()),
+        *((f"mcp_servers.{server.name}", server.transport, server) for server in settings.mcp_servers),
+    ]
+    files = [config.config_file(), mcp_file(), config.project_file(Path.cwd())]
+    return {
+        "files": [{"path": str(file), "exists": file.exists()} for file in files],
+        "settings": [
+            {
+                "key": key,
+                "value": json.loads(json.dumps(value, default=str)),
+                "file": None if origin.file is None else str(origin.file),
+                "line": origin.line,
+            }
+            for key, value, origin in [*values, *named]
+        ],
+        "problems": [str(problem) for problem in catalogue.settings_problems(settings)],
+    }
 
 
 def _toml_value(key: str, settings: Settings) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.commands import run as run_command
-from acp_tui.cli.options import add_action
+from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.cli.recordings import print_recording
 from acp_tui.cli.sessions import pruning, searching
 from acp_tui.cli.sessions.listing import details, print_sessions
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list sessions, most recent first (default if not on a terminal)")
+    listing = add_action(actions, "list", "list sessions, most recent first (default if not on a terminal)")
+    listing.add_argument("--here", action="store_true", help="only the sessions of the current folder")
+    add_json_option(listing)
     searching.configure(add_action(actions, "search", "search everything said and done in all sessions"))
     show = add_action(actions, "show", "show a session's details and conversation")
     show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
@@ -50,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
         case None if _has_terminal():
             return run_command.run_sessions(run_command.default_arguments())
         case _:
-            print_sessions()
+            folder = Path.cwd() if getattr(args, "here", False) else None
+            print_sessions(folder, as_json=getattr(args, "json", False))
     return 0
 
 

@@ -6,10 +6,11 @@ The answers say whether the files in a folder may choose an agent and MCP server
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.options import add_action
+from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.config.paths import paths
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import labelled
 from acp_tui.errors import UserError
 from acp_tui.session.text.invisible import reveal_line
@@ -27,7 +28,7 @@ STATES = {True: "trusted", False: "never trusted", None: "not decided"}
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
-    add_action(actions, "list", "list the folders (default)")
+    add_json_option(add_action(actions, "list", "list the folders (default)"))
     forget = add_action(actions, "forget", "forget your answers about a folder; you will be asked again")
     forget.add_argument(
         "folder", metavar="DIR", nargs="?", default=".", help="the folder (default: the current directory)"
@@ -41,12 +42,23 @@ def run(args: argparse.Namespace) -> int:
         _forget(Path(args.folder).absolute(), store)
         return 0
     folders = store.folders()
+    if getattr(args, "json", False):
+        print_json({"folders": [_as_json(path, folder) for path, folder in folders.items()]})
+        return 0
     if not folders:
         print("There are no saved answers.")
     for path, folder in folders.items():
         print(reveal_line(path))
         print("\n".join(labelled([*_fields(folder)], "    ")))
     return 0
+
+
+def _as_json(path: str, folder: TrustedFolder) -> dict[str, Any]:
+    servers = [
+        {"name": name, "allowed": consent.allowed, "digest": consent.digest}
+        for name, consent in folder.servers.items()
+    ]
+    return {"folder": path, "trusted": folder.trusted, "agent": folder.agent, "servers": servers}
 
 
 def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 from datetime import UTC, datetime
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.paths import paths
 from acp_tui.console.moments import format_moment
 from acp_tui.console.quantities import format_size
+from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, cells, labelled, truncate
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.session_title import session_title
 from acp_tui.store.stored_sessions import list_sessions
 
@@ -24,14 +27,33 @@ DEFAULT_WIDTH = 80
 PROJECT_COLUMNS = 16
 
 
-def print_sessions() -> None:
-    """Print the table of all sessions."""
-    sessions = list_sessions(paths().data)
+def print_sessions(folder: Path | None = None, *, as_json: bool = False) -> None:
+    """Print all sessions, or those of one folder, as a table or as a JSON object."""
+    home = None if folder is None else os.path.realpath(folder)
+    sessions = [one for one in list_sessions(paths().data) if home is None or home in one.folders]
+    if as_json:
+        print_json({"sessions": [_as_json(session) for session in sessions]})
+        return
     if not sessions:
-        print("No recorded sessions.")
+        print("No recorded sessions." if home is None else f"No recorded sessions in {reveal_line(home)}.")
         return
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
     print("\n".join(_table(sessions, width)))
+
+
+def _as_json(session: StoredSession) -> dict[str, Any]:
+    return {
+        "id": session.id,
+        "title": session_title(session),
+        "agent": session.text("agent"),
+        "folder": session.text("cwd"),
+        "project": session.project_folder,
+        "updated": session.updated,
+        "stopReason": session.text("stop"),
+        "agentSessionId": session.text("session_id"),
+        "bytes": session.size(),
+        "path": str(session.path),
+    }
 
 
 def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:

@@ -42,9 +42,9 @@ class StopKey:
 
     @property
     def label(self) -> str:
-        """What the key does now, for the footer, apart from closing a menu; empty if it does nothing else."""
+        """What the key does now, for the footer; empty if it does nothing."""
         screen = self._screen
-        if screen.find.is_open or screen.panes.is_overlay:
+        if self._prompt.has_open_menu or screen.find.is_open or screen.panes.is_overlay:
             return "close"
         if screen.session.working or self._user_commands.any_running or self._runner.sign_in.waiting:
             return "stop"

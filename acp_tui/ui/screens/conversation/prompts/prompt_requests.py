@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.state import Choice
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.queue_strip import QueueStrip
 
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.screens.conversation.prompts.prompt_actions import PromptActions
     from acp_tui.ui.screens.session.session_screen import SessionScreen
+
+QUIT_WORDS = frozenset({"exit", "quit"})
+"""Prompts that end many programs of the terminal. The user is asked what such a prompt means."""
 
 
 class PromptRequests:
@@ -51,10 +55,10 @@ class PromptRequests:
         """Do what the user wants with the text of the prompt, or with the queue."""
         prompts = self._runner.prompts
         match request:
+            case Prompt.Submitted() if request.text.strip().lower() in QUIT_WORDS and not request.attachments:
+                self._ask_to_quit(request)
             case Prompt.Submitted():
-                self._screen.transcript.follow()
-                prompts.submit(request.text, request.attachments)
-                self._resume_question()
+                self._submit(request)
             case Prompt.SendNow():
                 self._screen.transcript.follow()
                 prompts.send_now(request.text, request.attachments)
@@ -69,6 +73,28 @@ class PromptRequests:
                 prompts.resume()
             case Prompt.EditLastQueued():
                 self._actions.edit_queued(prompts.take_back())
+
+    def _submit(self, request: Prompt.Submitted) -> None:
+        self._screen.transcript.follow()
+        self._runner.prompts.submit(request.text, request.attachments)
+        self._resume_question()
+
+    def _ask_to_quit(self, request: Prompt.Submitted) -> None:
+        """Ask whether a prompt such as "exit" is meant for acp-tui, as in other programs of the terminal."""
+        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+
+        text = request.text.strip()
+        choices = [Choice("quit", "Quit"), Choice("send", f'Send "{text}" to the agent')]
+
+        def on_close(answer: str | None) -> None:
+            if answer == "quit":
+                self._screen.app.call_later(self._screen.app.action_quit)
+            elif answer == "send":
+                self._submit(request)
+            elif not self._prompt.text:
+                self._prompt.load(request.text)
+
+        self._screen.open_dialog(ChooseScreen("Quit acp-tui?", choices, self._screen.palette), on_close)
 
     def carry_out_queued(self, request: QueueStrip.PromptAction) -> None:
         """Do what the user wants with a queued prompt."""
