@@ -23,10 +23,16 @@ CANCELLED = {"code": -32800, "message": "Request cancelled"}
 NOT_ALLOWED: dict[str, Any] = {"outcome": {"outcome": "cancelled"}}
 
 
+def answered_ids(client: Client) -> list[Any]:
+    """Return the ids of the answers that were sent to the agent, in order."""
+    return [frame["id"] for frame in client.frames("sent") if "method" not in frame]
+
+
 async def answer_to(client: Client, method: str, params: Any, request_id: Any = "one") -> dict[str, Any]:
     """Return the answer that the agent gets to a request."""
     connection = await client.open()
     await connection.prompt(SESSION, text(json.dumps({"method": method, "params": params, "id": request_id})))
+    assert answered_ids(client) == [request_id]
     answer: dict[str, Any] = client.heard()
     assert answer.pop("jsonrpc") == "2.0"
     assert answer.pop("id") == request_id
@@ -100,6 +106,7 @@ async def test_a_request_withdrawn_before_its_handler_began_is_answered(client: 
         {"jsonrpc": "2.0", "id": "perm", "result": NOT_ALLOWED},
         {"jsonrpc": "2.0", "id": "wait", "error": CANCELLED},
     ]
+    assert sorted(answered_ids(agent)) == ["perm", "wait"]
 
 
 async def test_a_request_withdrawn_later_is_answered_once(client: MakeClient) -> None:
@@ -110,7 +117,7 @@ async def test_a_request_withdrawn_later_is_answered_once(client: MakeClient) ->
     await connection.cancel(SESSION)  # the agent then withdraws its request
     assert await turn == "end_turn"
     assert agent.heard() == {"jsonrpc": "2.0", "id": 5, "result": {"action": "cancel"}}
-    assert [frame["id"] for frame in agent.frames("sent") if "method" not in frame] == [5]
+    assert answered_ids(agent) == [5]
 
 
 async def test_a_duplicate_id_gets_one_answer_and_can_be_reused_afterwards(client: MakeClient) -> None:
@@ -123,6 +130,7 @@ async def test_a_duplicate_id_gets_one_answer_and_can_be_reused_afterwards(clien
     connection = await agent.open()
     await connection.prompt(SESSION, text("go"))
     assert agent.heard() == ["same", "other", "same"]
+    assert answered_ids(agent) == ["same", "other", "same"]
     [fault] = [entry for entry in agent.session.entries if isinstance(entry, Notice)]
     assert fault.text.startswith("A request (terminal/output) reuses the id of a pending request")
     assert [frame["id"] for frame in agent.frames("received") if "method" in frame and "id" in frame] == [
@@ -151,6 +159,7 @@ async def test_pending_requests_are_answered_on_close(client: MakeClient, tmp_pa
     turn = await pending(agent, tmp_path / "answers")
     await agent.connection.close()
     assert json.loads((tmp_path / "answers").read_text()) == ANSWERED
+    assert sorted(answered_ids(agent)) == [0, 1, 2, 3]
     await asyncio.wait([turn])
     assert turn.exception() is not None
 

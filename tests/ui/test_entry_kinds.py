@@ -19,6 +19,7 @@ from acp_tui.controller.player import INSTANT, Player
 from acp_tui.entry_kinds.imported import Imported
 from acp_tui.entry_kinds.kind import EntryKind
 from acp_tui.entry_kinds.kind_table import KINDS
+from acp_tui.entry_kinds.registry import kind_of
 from acp_tui.protocol import updates
 from acp_tui.protocol.fold import fold
 from acp_tui.session import state
@@ -252,6 +253,40 @@ def test_exec_reports_it_as_progress(capsys: pytest.CaptureFixture[str]) -> None
     session = fold(conversation().records)
     ProgressPrinter(Session()).print_progress([], [Change("added", entry) for entry in session.entries])
     assert capsys.readouterr().err == "· weather in Rome\n"
+
+
+# --------------------------------------------------------------------------- the table is correct
+
+CALL = state.ToolCall(id=1, at=0, call_id="c", status="completed")
+BROKEN = state.ToolCall(id=1, at=0, call_id="c", status="failed")
+
+
+@pytest.mark.parametrize(
+    ("good", "bad"),
+    [
+        (CALL, BROKEN),
+        (state.OwnToolCall(id=1, at=0, call=CALL), state.OwnToolCall(id=1, at=0, call=BROKEN)),
+        (state.Notice(id=1, at=0, level="warning"), state.Notice(id=1, at=0, level="error")),
+        (
+            state.TurnEnd(id=1, at=0, stop_reason="refusal"),
+            state.TurnEnd(id=1, at=0, error=state.RpcError(1, "no")),
+        ),
+        (
+            state.Compaction(id=1, at=0, compaction_id="c", status="completed"),
+            state.Compaction(id=1, at=0, compaction_id="c", status="failed"),
+        ),
+        (
+            state.Subagent(id=1, at=0, key="s", session=Session(), state="idle"),
+            state.Subagent(id=1, at=0, key="s", session=Session(), state="idle", stop_reason="error"),
+        ),
+        (state.Plan(id=1, at=0), None),
+        (state.Unrecognised(id=1, at=0, what="x"), None),
+    ],
+    ids=lambda entry: type(entry).__name__,
+)
+def test_the_keys_for_errors_stop_only_at_entries_that_failed(good: Entry, bad: Entry | None) -> None:
+    assert not kind_of(good).is_error(good)
+    assert bad is None or kind_of(bad).is_error(bad)
 
 
 # --------------------------------------------------------------------------- the table is complete

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 class UndrawnChanges:
     """Keeps one change of each kind for each entry, and one change for each session attribute.
 
-    After a reset, changes are kept again even if equal ones were kept before the reset.
-
     Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
     the background needs less memory and drawing time.
     """
@@ -26,8 +24,6 @@ class UndrawnChanges:
     def add(self, changes: Iterable[Change]) -> None:
         """Add changes that were not drawn."""
         for change in changes:
-            if change.kind == "reset":
-                self._known.clear()  # entries after a reset are new, perhaps with the same ids
             key = _key(change)
             if key not in self._known:
                 self._known.add(key)
