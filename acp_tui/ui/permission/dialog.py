@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +16,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
+from acp_tui.ui.keys import bound_keys
 from acp_tui.ui.permission import dialog_hints
 from acp_tui.ui.permission.answer import Later, PermissionAnswer
 from acp_tui.ui.permission.calls_in_progress import names_nothing
@@ -26,6 +28,7 @@ from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
 from acp_tui.ui.terminal.error_containment import report_error
+from acp_tui.ui.terminal.see_through import SeeThroughScreen
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText
@@ -50,6 +53,8 @@ CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
 """From this screen height on, the dialog has an extra blank row and leaves a quarter of the screen free."""
+INTERRUPT_SECONDS = 2.0
+"""The maximum number of seconds between two presses of Ctrl+C that stop the turn."""
 MIN_REQUEST_ROWS = 4
 """The minimum number of rows for the request while the rule editor is open."""
 MIN_DETAIL_ROWS = 4
@@ -64,7 +69,9 @@ MIN_CONVERSATION_ROWS = 2
 """On a screen with fewer rows than `ROOMY_HEIGHT`, the dialog leaves this many rows free."""
 
 
-class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
+class PermissionScreen(
+    Dialog[PermissionAnswer | Later | None], SeeThroughScreen[PermissionAnswer | Later | None]
+):
     """Shows one question. The result None of `action_close` allows nothing and stops the turn."""
 
     CSS = """
@@ -89,8 +96,10 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         position: tuple[int, int] = (1, 1),
         session: Session | None = None,
         cwd: str = "",
+        replaces_another: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
         super().__init__()
         self.question = question
         self._palette = palette
@@ -102,12 +111,13 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
         self._reason_line: ReasonLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
-        self._typing_guard = TypingGuard(self, self._hints, clock)
+        self._typing_guard = TypingGuard(self, self._hints, clock, replaces_another=replaces_another)
         self._raw = False
         self._full = False
         self._content = QuestionContent([], [])
         self._pages = FactPages()
         self._choice_needed = ""  # a hint, if the last key did not answer the question
+        self._interrupted_at = -math.inf  # when Ctrl+C was pressed with nothing to copy or close
         self._pressed = ""  # the kind whose letter was pressed last
         self._overflows = False  # the request has more rows than are shown
         self._more_options = False  # the options have more rows than are shown
@@ -204,6 +214,8 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             return [*dialog_hints.editor_hints(self, rejects=rejects), *scroll]
         if self._reason_line is not None:
             return [*dialog_hints.reason_hints(self), *scroll]
+        if self._typing_guard.clock() - self._interrupted_at < INTERRUPT_SECONDS:
+            return [(bound_keys(self, "dialog.interrupt"), "again to stop the turn")]
         if not self._pages.all_seen:
             return dialog_hints.page_hints(self, can_reject=bool(self._rejections))
         if self._choice_needed:
@@ -356,6 +368,25 @@ class PermissionScreen(Dialog[PermissionAnswer | Later | None]):
             self.action_view_diff()
         else:
             self._close(None)
+
+    def action_interrupt(self) -> None:
+        """Copy the selection here or below. Without one, close what `action_close` closes.
+
+        The question itself is closed only by a second press, because that stops the turn.
+        """
+        if (selected := self.get_selected_text()) is not None:
+            self.app.copy_to_clipboard(selected)
+            self.clear_selection()
+        elif (selected := self.selected_below()) is not None:
+            self.app.copy_to_clipboard(selected)
+        elif self._editor is not None or self._reason_line is not None or self._raw or self._full:
+            self.action_close()
+        elif self._typing_guard.clock() - self._interrupted_at < INTERRUPT_SECONDS:
+            self._close(None)
+        else:
+            self._interrupted_at = self._typing_guard.clock()
+            self._typing_guard.update_hints()
+            self.set_timer(INTERRUPT_SECONDS, self._typing_guard.update_hints)
 
     def _answer(self, index: int) -> None:
         """Answer with an option. If the answer would be saved as rules, open the editor for them first."""

@@ -6,9 +6,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from textual.events import MouseScrollUp
 
 from acp_tui.config.paths import paths
 from acp_tui.session.state import Permission
+from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
@@ -75,13 +77,79 @@ async def test_keys_answer_requests(open_ui: Open) -> None:
 
 async def test_escape_and_ctrl_c_stop_the_turn_and_answer_cancelled(open_ui: Open) -> None:
     async with open_ui() as ui:
-        for key in ("escape", "ctrl+c"):
+        for keys in (["escape"], ["ctrl+c", "ctrl+c"]):
             await ui.send(*asks(), ["wait_for_cancel"])
             await ui.asked()
-            await ui.press(key)
+            await ui.press(*keys)
             assert await answered(ui) == {"outcome": "cancelled"}
             await ui.ready()
             assert ui.session.stop_reason == "cancelled"
+
+
+async def test_the_conversation_behind_the_dialog_is_selected_copied_and_scrolled(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        lines = [["say", f"line {number}\n\n"] for number in range(40)]
+        await ui.send(*lines, *asks())
+        dialog = await ui.asked()
+        await ui.sees("line 30")
+        row = next(y for y, line in enumerate(ui.lines()) if "line 30" in line)
+        column = ui.lines()[row].index("line 30")
+        await ui.pilot.mouse_down(dialog, offset=(column, row))
+        await ui.pilot.hover(dialog, offset=(column + 6, row))
+        await ui.pilot.mouse_up(dialog, offset=(column + 6, row))
+        await ui.press("ctrl+c")
+        assert ui.app.clipboard == "line 30"
+        assert ui.dialog is dialog
+        assert ui.session.working
+        position = ui.transcript.scroll_offset.y
+        wheel = MouseScrollUp(dialog, column, row, 0, 0, 0, False, False, False, column, row)
+        ui.app.post_message(wheel)
+        await ui.until(lambda: ui.transcript.scroll_offset.y < position)
+        await ui.press("a")
+        await ui.ready()
+        assert ui.prompt.has_focus_within
+
+
+async def test_ctrl_c_in_the_prompt_stops_the_turn_only_if_it_is_pressed_twice_during_a_question(
+    open_ui: Open,
+) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks(), ["wait_for_cancel"])
+        await ui.asked()
+        await ui.press("tab", "ctrl+c")
+        assert any("again to stop" in toast for toast in ui.toasts())
+        assert not ui.session.cancelling
+        await ui.press("ctrl+c")
+        await ui.ready()
+        assert ui.session.stop_reason == "cancelled"
+
+
+async def test_a_question_that_takes_the_place_of_a_withdrawn_one_ignores_keys_longer(
+    open_ui: Open, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    other: dict[str, Any] = {
+        **YES_ONLY,
+        "toolCall": {**CALL, "toolCallId": "other", "rawInput": {"command": "rm notes"}},
+    }
+    async with open_ui() as ui:
+        await ui.send(
+            ["request", "session/request_permission", YES_ONLY, "one"],
+            ["wait_for_file", str(go)],
+            ["request", "session/request_permission", other, "two"],
+            ["withdraw", "one"],
+            ["answer_to", "two"],
+        )
+        first = await ui.asked()
+        go.touch()
+        await ui.sees("rm notes")
+        assert ui.dialog is not None
+        assert ui.dialog is not first
+        guard = ui.dialog._typing_guard
+        assert guard._opens_at > guard._last + PAUSE_SECONDS
+        await ui.asked()
+        await ui.press("a")
+        await ui.ready()
 
 
 async def test_simultaneous_requests_are_shown_one_at_a_time(open_ui: Open) -> None:

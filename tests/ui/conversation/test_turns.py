@@ -438,6 +438,20 @@ async def test_options_are_changed_in_a_dialog_that_stays_open(open_ui: Open) ->
         await ui.until(lambda: ui.app.screen is ui.screen)
 
 
+async def test_keys_that_change_an_option_belong_to_the_filter_while_it_has_text(open_ui: Open) -> None:
+    modes = [{"value": "ask", "name": "Ask"}, {"value": "full", "name": "Full access"}]
+    every = {"id": "all", "name": "Allow all", "type": "boolean", "currentValue": False}
+    mode = {"id": "m", "name": "Reasoning", "type": "select", "currentValue": "ask", "options": modes}
+    async with open_ui("script", offers(session={"configOptions": [every, mode]})) as ui:
+        await ui.press("ctrl+o", *"allow", "space", *"all", "left", "right")
+        await ui.sees("allow all", "[ ] off")
+        assert not ui.session.config_options[0].current
+        await ui.press("enter")
+        await ui.sees("[x] on")
+        await ui.press(*["backspace"] * 9, "space")
+        await ui.sees("[ ] off")
+
+
 async def test_an_option_that_cannot_be_set_keeps_its_value_and_says_why(open_ui: Open) -> None:
     fast = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False}
     agent = offers(session={"configOptions": [fast]}, refuses=["session/set_config_option"])

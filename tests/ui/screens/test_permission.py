@@ -13,7 +13,7 @@ from acp_tui.permissions.subject import Target
 from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
 from acp_tui.ui.permission.answer import PermissionAnswer
-from acp_tui.ui.permission.dialog import PermissionScreen
+from acp_tui.ui.permission.dialog import INTERRUPT_SECONDS, PermissionScreen
 from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
@@ -171,12 +171,24 @@ async def test_a_click_answers_the_request() -> None:
 
 
 @pytest.mark.parametrize("key", ["escape", "ctrl+c"])
-async def test_escape_and_ctrl_c_cancel(key: str) -> None:
+async def test_escape_and_ctrl_c_close_the_full_size_first(key: str) -> None:
     async with shown(permission("Go", "execute")) as dialog:
-        await dialog.press("v")  # the full size is closed first
+        await dialog.press("v")
         await dialog.press(key)
         assert dialog.answers == []
-        await dialog.press(key)
+        await dialog.press("escape")
+        assert dialog.answers == [None]
+
+
+async def test_ctrl_c_cancels_only_if_it_is_pressed_twice() -> None:
+    async with shown(permission("Go", "execute")) as dialog:
+        await dialog.press("ctrl+c")
+        assert dialog.answers == []
+        assert "again to stop the turn" in dialog.text_of_keys()
+        dialog.now += INTERRUPT_SECONDS
+        await dialog.press("ctrl+c")
+        assert dialog.answers == []
+        await dialog.press("ctrl+c")
         assert dialog.answers == [None]
 
 
@@ -191,7 +203,7 @@ async def test_ctrl_c_copies_the_selection() -> None:
         await dialog.press("ctrl+c")
         assert dialog.app.clipboard == "Go"
         assert dialog.answers == []
-        await dialog.press("ctrl+c")
+        await dialog.press("ctrl+c", "ctrl+c")
         assert dialog.answers == [None]
 
 
@@ -333,6 +345,16 @@ async def test_later_letters_of_a_word_do_not_answer() -> None:
             await dialog.press(*word)
         await dialog.type("enter")
         assert dialog.answers == []
+
+
+async def test_a_question_that_replaces_another_one_ignores_keys_for_a_second() -> None:
+    async with shown(permission("Go", "execute"), replaces_another=True) as dialog:
+        for _ in range(2):
+            dialog.now += PAUSE_SECONDS + 0.05
+            await dialog.type("a")
+            assert dialog.answers == []
+        await dialog.press("a")
+        assert dialog.answers == [PermissionAnswer(YES)]
 
 
 async def test_a_paste_counts_as_typing() -> None:

@@ -310,9 +310,14 @@ class ConversationScreen(SessionScreen):
     def action_interrupt(self) -> None:
         """Copy the selection; if nothing is selected, do what `StopKey.close_or_stop` does.
 
-        If there is nothing to copy, close or stop, two presses quit the app.
+        While a question waits, only a second press does that. If there is nothing to copy, close or stop, two
+        presses quit the app.
         """
-        if not (self.copy_selection() or self._stop_key.close_or_stop()):
+        if self.copy_selection():
+            return
+        if self.is_asking() and self.session.working and not self.is_second_interrupt("stop the turn"):
+            return
+        if not self._stop_key.close_or_stop():
             self.quit_if_repeated()
 
     def action_send_again(self) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import math
+import time
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.schema_form.answer import FormAnswer
@@ -36,6 +38,9 @@ Answered = TypeVar("Answered")
 MAX_AGENT_WIDTH = 40
 """The maximum width of the agent's title. The agent chooses its title; a long one could hide the question."""
 
+REPLACEMENT_SECONDS = 1.0
+"""A question that opens this soon after one was withdrawn takes its place."""
+
 MAX_SUBJECT_WIDTH = 200
 """The maximum length of a request's description in the reminder or in a prompt that reports a rejection."""
 
@@ -68,6 +73,7 @@ class QuestionDialogs:
         self._dialog: PermissionScreen | SchemaFormDialog | GuardedQuestionScreen | None = None
         self._permission: PermissionScreen | None = None  # the dialog, if it asks for a permission
         self._asked: Pending | None = None  # what the dialog shows
+        self._withdrawn_at = -math.inf  # when a question disappeared that the user had not answered
 
     def update(self) -> None:
         """Show the first pending question, or close a dialog whose question is no longer pending.
@@ -102,6 +108,15 @@ class QuestionDialogs:
         else:
             self._open_permission(pending)
 
+    @property
+    def _replaces_another(self) -> bool:
+        """Whether a question has just been withdrawn that the user may have been about to answer."""
+        return time.monotonic() - self._withdrawn_at < REPLACEMENT_SECONDS
+
+    def _question_withdrawn(self) -> None:
+        self._withdrawn_at = time.monotonic()
+        self.update()
+
     def _open_permission(self, pending: PendingQuestion) -> None:
         from acp_tui.ui.permission.dialog import PermissionScreen
 
@@ -112,6 +127,7 @@ class QuestionDialogs:
             position=self._questions.position,
             session=self._context.session,
             cwd=self._context.cwd,
+            replaces_another=self._replaces_another,
         )
         self._screen.open_dialog(self._permission, lambda answer: self._closed(pending, answer))
 
@@ -150,7 +166,9 @@ class QuestionDialogs:
         question = page_question(
             asker, page.message, page.url or "", purpose=purpose, position=self._questions.position
         )
-        self._dialog = dialog = GuardedQuestionScreen(question, self._context.palette)
+        self._dialog = dialog = GuardedQuestionScreen(
+            question, self._context.palette, replaces_another=self._replaces_another
+        )
         self._screen.open_dialog(dialog, lambda index: self._page_closed(pending, question, index))
 
     def _show_strip(self) -> None:
@@ -180,7 +198,7 @@ class QuestionDialogs:
     def _form_closed(self, pending: PendingForm, answer: FormAnswer | None) -> None:
         self._dialog = self._asked = None
         if pending.answer.done():  # the form was withdrawn
-            self.update()
+            self._question_withdrawn()
         else:
             self._questions.answer_form(pending, answer or FormAnswer("cancel"))
 
@@ -189,7 +207,7 @@ class QuestionDialogs:
 
         self._dialog = self._asked = None
         if pending.answer.done():  # the question was withdrawn, or the agent says that it is answered
-            self.update()
+            self._question_withdrawn()
         else:
             self._questions.answer_form(pending, answer_page_question(self._screen, question, index))
 
@@ -199,7 +217,7 @@ class QuestionDialogs:
 
         self._dialog = self._permission = self._asked = None
         if pending.answer.done():  # the question was withdrawn
-            self.update()
+            self._question_withdrawn()
         elif isinstance(answer, Later):
             self._writing = True
             self._focus_prompt()

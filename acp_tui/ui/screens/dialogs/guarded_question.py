@@ -56,14 +56,20 @@ class GuardedQuestionScreen(Dialog[int | None]):
     AUTO_FOCUS = ""
 
     def __init__(
-        self, question: GuardedQuestion, palette: Palette, *, clock: Callable[[], float] = time.monotonic
+        self,
+        question: GuardedQuestion,
+        palette: Palette,
+        *,
+        replaces_another: bool = False,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
         super().__init__()
         self._question = question
         self._palette = palette
         self._number_and_count = question.position
         self._page = BodyScroller(self._bodies, id="what")
-        self._typing_guard = TypingGuard(self, self._hints, clock)
+        self._typing_guard = TypingGuard(self, self._hints, clock, replaces_another=replaces_another)
         self._unread_notice = False  # an answer was refused because there is more to read
         self._lowest_row = 0  # the last row of the text that has been on the screen
 

@@ -17,25 +17,40 @@ if TYPE_CHECKING:
 
 PAUSE_SECONDS = 0.4
 """Seconds without a keystroke after which keys are accepted."""
+REPLACEMENT_SECONDS = 1.0
+"""Seconds until keys are accepted by a question that takes the place of one that was withdrawn."""
 
 
 class TypingGuard:
     """Watches the keystrokes of a dialog, and says in its hint line when keys are ignored."""
 
     def __init__(
-        self, dialog: Screen[Any], hints: Callable[[], Sequence[Hint]], clock: Callable[[], float]
+        self,
+        dialog: Screen[Any],
+        hints: Callable[[], Sequence[Hint]],
+        clock: Callable[[], float],
+        *,
+        replaces_another: bool = False,
     ) -> None:
-        """`hints` returns the hints to show while keys are accepted."""
+        """Create the guard.
+
+        Args:
+            dialog: The dialog, which shows `KeyHints`.
+            hints: Returns the hints to show while keys are accepted.
+            clock: Returns the seconds of a clock that never goes back.
+            replaces_another: Whether the user was about to answer another question, which was withdrawn.
+        """
         self._dialog = dialog
         self._hints = hints
-        self._clock = clock
+        self.clock = clock
         self._last = clock()
+        self._opens_at = self._last + (REPLACEMENT_SECONDS if replaces_another else 0)
         self._armed = False
         self._timer: Timer | None = None
 
     def restart(self) -> None:
         """Ignore keys until the next pause in typing. Call this when the dialog shows something new."""
-        self._last = self._clock()
+        self._last = self.clock()
         self._armed = False
         self.update_hints()
 
@@ -48,7 +63,7 @@ class TypingGuard:
         navigates = not event.is_printable and event.key in self._dialog.active_bindings
         accepted = self.accepts_keys
         self._armed = accepted and navigates
-        self._last = self._clock()
+        self._last = self.clock()
         if not accepted:
             event.stop()
             event.prevent_default()
@@ -76,4 +91,4 @@ class TypingGuard:
 
     @property
     def _seconds_left(self) -> float:
-        return self._last + PAUSE_SECONDS - self._clock()
+        return max(self._last + PAUSE_SECONDS, self._opens_at) - self.clock()

@@ -36,11 +36,11 @@ MAX_ROWS = 20
 
 
 class OptionsFilter(InputLine):
-    """The filter. It leaves the space bar to the dialog, which binds this key."""
+    """The filter. While it is empty, it leaves the space bar to the dialog, which binds this key."""
 
     def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return False for the space bar: if a widget consumes a key, Textual removes the key's bindings."""
-        return character != " " and super().check_consume_key(key, character)
+        """Return False for a space bar that is left to the dialog. Bindings of consumed keys do not work."""
+        return (character != " " or bool(self.value)) and super().check_consume_key(key, character)
 
 
 class OptionsScreen(Dialog[None]):
@@ -137,7 +137,8 @@ class OptionsScreen(Dialog[None]):
         take, switch, close = (
             keys.bound_keys(self, name) for name in ("options.take", "options.switch", "options.close")
         )
-        return [(f"←→ {switch}", "change"), (take, "list of values"), ("↑↓", "option"), (close, "close")]
+        change = [] if self._is_filtered else [(f"←→ {switch}", "change")]
+        return [*change, (take, "list of values"), ("↑↓", "option"), (close, "close")]
 
     # ------------------------------------------------------------------------- the description
 
@@ -174,6 +175,7 @@ class OptionsScreen(Dialog[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show the options that match the filter, best match first; all options if the filter is empty."""
         self._query = event.value.strip()
+        self.query_one("#keys", KeyHints).set_hints(self._hints())
         self.query_one(SelectList).selected = 0
         self._options = []
         self.refresh_options()
@@ -181,6 +183,14 @@ class OptionsScreen(Dialog[None]):
     def on_select_list_chosen(self) -> None:
         """Do the same as `action_choose` for the option that was clicked."""
         self.action_choose()
+
+    @property
+    def _is_filtered(self) -> bool:
+        return any(line.value for line in self.query(OptionsFilter))  # none before the dialog is composed
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Leave the keys that change a value to the filter while it has text."""
+        return not (action == "switch" and self._is_filtered)
 
     def action_move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""

@@ -360,9 +360,17 @@ class SessionScreen(BaseScreen):
 
     def quit_if_repeated(self) -> None:
         """Quit on the second call within `QUIT_CONFIRM_SECONDS`; on the first, ask for another Ctrl+C."""
-        if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
+        if self.is_second_interrupt("quit"):
             self.app.call_later(self.app.action_quit)  # asks first if agents in other tabs are working
-        else:
-            self._interrupted_at = time.monotonic()
-            key = keys.bound_keys(self, self.INTERRUPT)
-            self.notify(f"Press {key} again to quit.", timeout=QUIT_CONFIRM_SECONDS)
+
+    def is_second_interrupt(self, effect: str) -> bool:
+        """Return True on the second call within `QUIT_CONFIRM_SECONDS`; on the first, ask for another Ctrl+C.
+
+        `effect` says what the other Ctrl+C will do.
+        """
+        if time.monotonic() - self._interrupted_at < QUIT_CONFIRM_SECONDS:
+            return True
+        self._interrupted_at = time.monotonic()
+        key = keys.bound_keys(self, self.INTERRUPT)
+        self.notify(f"Press {key} again to {effect}.", timeout=QUIT_CONFIRM_SECONDS)
+        return False
