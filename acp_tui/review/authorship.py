@@ -31,6 +31,11 @@ def turn_bit(number: int) -> int:
     return 2 << number
 
 
+def is_by_others(authors: int) -> bool:
+    """Return True if somebody other than the agent changed something, as far as it is known."""
+    return bool(authors & (YOU | CLOSED))
+
+
 def turns_of(authors: int) -> Iterator[int]:
     """Yield the numbers of the turns whose bits are set."""
     return (number for number in range(1, authors.bit_length() - 1) if authors & turn_bit(number))

@@ -76,5 +76,5 @@ def rewind_by_two_prompts(terminal: Terminal, what: Literal["files", "conversati
 
 def restore_files(terminal: Terminal, *names: str) -> None:
     """Agree to the preview, which names these files."""
-    terminal.sees(*(f"{name}: restore" for name in names), "Restore the files")
+    terminal.sees(*(f"{name}: restore" for name in names), f"Restore {len(names)} files")
     terminal.type(f"{DOWN}\r")

@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from acp_tui.review.comments import Comment
     from acp_tui.workspace.baseline.file_change import FileChange
 
+_SAVED = "review"  # the name in `SavedState`
+_UNDO_CONDITION = "Put it back as the revert left it, then undo again."
 BATCH_FILES = 8
 """The number of files that are loaded together."""
-_SAVED = "review"  # the name in `SavedState`
 MAX_SIZE_LOADED_AHEAD = 64_000_000
 """After this many bytes of contents, further files are loaded only when needed."""
 
@@ -51,9 +52,7 @@ class ConversationReview:
         self._stamps: dict[Path, tuple[int, ...] | None] = {}  # of the files when they were loaded
         self._decision_lock = asyncio.Lock()
         self._disk_lock = asyncio.Lock()  # reading and writing take turns
-        self._accepted: dict[
-            Path, FileVersion
-        ] = {}  # saved versions to compare with, of files not loaded yet
+        self._accepted: dict[Path, FileVersion] = {}  # what files with a decision are compared with
         self._names = ContentNames()
         self._restored = False
         self._restore_lock = threading.Lock()
@@ -295,12 +294,15 @@ class ConversationReview:
                 if now not in (write.expected, write.wanted):
                     raise UserError(
                         f"The revert of {self.name(write.path)} cannot be undone: the file has changed since."
+                        f" {_UNDO_CONDITION}"
                     )
                 writes += [write] if now == write.expected else []
             try:
                 await self._write(writes)
             except ChangedMeanwhileError:
-                raise UserError("The revert cannot be undone: a file has changed since.") from None
+                raise UserError(
+                    f"The revert cannot be undone: a file has changed since. {_UNDO_CONDITION}"
+                ) from None
             finally:
                 for write in writes:  # if a write failed, the files written before it must be loaded again
                     self._stamps.pop(write.path, None)

@@ -28,9 +28,21 @@ class RewindPoint:
 
     number: int  # of the prompt in the session, from 1
     prompt: str
+    at: float  # when it was sent, in seconds since the epoch
     files: int  # changed by its turn
     added: int  # lines
     removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileTexts:
+    """The text of a file now, and the text that a rewind would restore."""
+
+    now: str | None = None  # None: there is no file
+    then: str | None = None
+    counts: tuple[int, int] | None = None  # the lines that the rewind adds and removes
+    problem: str | None = None
+    """Why the texts cannot be shown, as a sentence; None if they can."""
 
 
 class Rewind:
@@ -87,6 +99,7 @@ class Rewind:
         return RewindPoint(
             turn.number,
             prompts[turn.number - 1].text if turn.number <= len(prompts) else "",
+            prompts[turn.number - 1].at if turn.number <= len(prompts) else 0.0,
             len(changes),
             sum(added for added, _ in counts),
             sum(removed for _, removed in counts),
@@ -95,6 +108,21 @@ class Rewind:
     async def plan(self, number: int) -> list[RewindStep]:
         """Return what `restore_files` would do to each file. Raises `UserError`."""
         return await self._turns.plan_rewind(number)
+
+    async def texts(self, step: RewindStep) -> FileTexts:
+        """Return what `restore_files` would change in a file."""
+        from acp_tui.diffing import compare_texts
+
+        states = (step.now, step.then)
+        if obstacle := next((state.revert_obstacle for state in states if state.revert_obstacle), None):
+            return FileTexts(problem=f"The file cannot be shown: {obstacle}.")
+        now, then = [await self._baseline.text_of(state) for state in states]
+        if any(state.existed and text is None for state, text in zip(states, (now, then), strict=True)):
+            return FileTexts(problem="Not a text file.")
+        if max(len(now or ""), len(then or "")) > MAX_CHARACTERS_TO_COUNT:
+            return FileTexts(now, then)
+        difference = await asyncio.to_thread(compare_texts, now, then)
+        return FileTexts(now, then, (difference.added, difference.removed))
 
     @uninterrupted
     async def restore_files(

@@ -34,7 +34,10 @@ TEXT_SCOPES: tuple[ScopeName, ...] = (
 )
 """Scopes whose keys also work while the user types text. Letters cannot be bound in them."""
 MODAL_SCOPES: frozenset[ScopeName] = frozenset(
-    {"permission", "rule", "rules", "rename", "overview", "form", "form_choice", "choose", "detail", "help"}
+    {
+        *("permission", "rule", "rules", "rename", "overview", "form", "form_choice"),
+        *("choose", "rewind", "detail", "help"),
+    }
 )
 """Scopes of modal dialogs, from which only priority keys reach the app."""
 
@@ -48,7 +51,10 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     *(((scope,), ("form", "dialog"), ("app",)) for scope in ("edit", "form_choice")),
     *(
         ((scope, "dialog"), ("app",))
-        for scope in ("permission", "rule", "rules", "rename", "overview", "choose", "detail", "help")
+        for scope in (
+            *("permission", "rule", "rules", "rename", "overview"),
+            *("choose", "rewind", "detail", "help"),
+        )
     ),
 )
 """Every order in which scopes can receive a key. Priority keys are checked first, in reverse order."""

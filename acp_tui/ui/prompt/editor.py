@@ -120,6 +120,12 @@ class PromptEditor(TextArea, inherit_bindings=False):
             event.stop()
             await run_binding(self.app, event.key)
 
+    def action_undo(self) -> None:
+        """Undo the last edit; without one, leave the key to the conversation."""
+        if not self.history.undo_stack:
+            raise SkipAction
+        super().action_undo()
+
     def newline(self) -> None:
         """Insert a line break."""
         self._insert("\n")

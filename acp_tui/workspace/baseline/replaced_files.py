@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.file_content import FileContent
 
 
+UNDO_CONDITION = "Put it back as the rewind left it, then undo again."
+
+
 @dataclass(frozen=True, slots=True)
 class ReplacedFile:
     """The content of a file `before` and `after` the rewind; None if there was no file."""
@@ -69,4 +72,4 @@ def _is_put_back(file: ReplacedFile, max_size: int) -> bool:
 
 
 def _changed(file: ReplacedFile) -> UserError:
-    return UserError(f"The rewind cannot be undone: {file.path} has changed since.")
+    return UserError(f"The rewind cannot be undone: {file.path} has changed since. {UNDO_CONDITION}")

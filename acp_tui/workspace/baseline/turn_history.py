@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.checkpoint import Checkpoint
-from acp_tui.workspace.baseline.file_change import FileState
+from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, FileState
 from acp_tui.workspace.baseline.file_content import FileContent, signature
-from acp_tui.workspace.baseline.replaced_files import ReplacedFile, put_back
+from acp_tui.workspace.baseline.replaced_files import UNDO_CONDITION, ReplacedFile, put_back
 from acp_tui.workspace.baseline.saved_state import DAMAGE, checkpoint_from_json, checkpoint_to_json
 
 if TYPE_CHECKING:
@@ -75,7 +75,11 @@ class RewindStep:
     obstacle: str | None = None
     """Why the file cannot be restored: a clause to follow a colon; None if it can be."""
     edited_between_turns: bool = False
-    """Whether the file was also edited while no turn ran. Restoring the file loses these edits."""
+    """Whether the file was edited while no turn ran. Restoring the file loses these edits."""
+    changed_by_agent: bool = True
+    """Whether a turn has changed the file."""
+    now: FileState = UNKNOWN_STATE
+    then: FileState = UNKNOWN_STATE
 
 
 @dataclass(slots=True)
@@ -289,6 +293,14 @@ class TurnHistory:
                     edited |= {path for path, *_ in await self._differences(turn.before, turn.after)}
         return edited
 
+    async def _changed_by_agent(self, since: int) -> set[Path]:
+        """Return the files that turn `since` and later turns have changed."""
+        found: set[Path] = set()
+        for turn in self._since(since):
+            if turn.number > 0 and turn.after is not None:
+                found |= {path for path, *_ in await self._differences(turn.before, turn.after)}
+        return found
+
     def _since(self, number: int) -> list[Turn]:
         first = next((at for at, turn in enumerate(self._turns) if turn.number == number), None)
         return [] if first is None else self._turns[first:]
@@ -311,8 +323,17 @@ class TurnHistory:
         await self._check_idle()
         now = await self._baseline.checkpoint()
         edited = await self._edited_between_turns(number, now)
+        by_agent = await self._changed_by_agent(number)
         return [
-            RewindStep(path, _kind(current, then), _obstacle(current, then), path in edited)
+            RewindStep(
+                path,
+                _kind(current, then),
+                _obstacle(current, then),
+                edited_between_turns=path in edited,
+                changed_by_agent=path in by_agent,
+                now=current,
+                then=then,
+            )
             for path, current, then in await self._differences(now, turns[0].before)
         ]
 
@@ -348,7 +369,9 @@ class TurnHistory:
             now = await self._baseline.checkpoint()
             changed = {path for path, *_ in await self._differences(after, now)}
             if conflicts := sorted(changed & set(paths)):
-                raise UserError(f"The rewind cannot be undone: {conflicts[0]} has changed since.")
+                raise UserError(
+                    f"The rewind cannot be undone: {conflicts[0]} has changed since. {UNDO_CONDITION}"
+                )
             result, after = await self._restore(now, before, paths)
             failed = [path for path, _ in result.failed]
             self._undo = (before, failed, after) if failed else None
@@ -366,7 +389,7 @@ class TurnHistory:
         sides = [await self._contents_at(checkpoint, paths) for checkpoint in (before, after)]
         files = [ReplacedFile(path, *(side[path] for side in sides)) for path in paths]
         if sum(file.size for file in files) > self._limits.size:
-            raise UserError("The rewind cannot be undone in the new session: the files are too large.")
+            raise UserError("The rewind can only be undone in the earlier session: the files are too large.")
         return files
 
     async def _contents_at(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_tui.session.state import Content, UserMessage
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:
@@ -49,15 +50,15 @@ async def choose(ui: ConversationUi, part: str) -> None:
 
 
 async def rewind(ui: ConversationUi, *keys: str) -> None:
-    """Choose to restore files, and press keys in the preview."""
+    """Choose to restore files, and press keys in the list of files."""
     await open_list(ui)
     await choose(ui, "files")
-    await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+    await ui.until(lambda: isinstance(ui.app.screen, RewindDialog))
     await ui.press(*keys)
 
 
 async def confirm(ui: ConversationUi) -> None:
-    await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
+    await ui.until(lambda: isinstance(ui.app.screen, RewindDialog))
     await ui.press("down", "enter")
 
 
@@ -76,7 +77,7 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await ui.sees("Files restored to their state before prompt 1: 2 files.")
         assert (project / "a.txt").read_text() == "original\n"
         assert not (project / "b.txt").exists()
-        await ui.press("ctrl+p", *"undo rew", "enter")
+        await ui.press("ctrl+underscore")
         await ui.sees("The last rewind was undone: 2 files.")
         assert (project / "a.txt").read_text() == "one\n"
         assert (project / "b.txt").read_text() == "two\n"
@@ -88,16 +89,15 @@ async def test_files_are_overwritten_only_if_the_user_agrees(open_ui: Open, proj
         assert ui.app.screen is ui.screen  # there is no prompt yet
         await run_turn(ui, project / "a.txt", "one\n")
         (project / "a.txt").write_text("mine\n")
-        await rewind(ui, "enter")  # closes the preview
-        await ui.until(lambda: ui.app.screen is ui.screen)
         for keys, message in [
             (("enter",), "No file was restored."),
             (("escape",), "No file was restored."),
-            (("down", "enter"), "Files restored to their state before prompt 1"),
+            (("down", "enter"), "No file was restored."),
+            (("down", "down", "space", "up", "enter"), "Files restored to their state before prompt 1"),
         ]:
             assert (project / "a.txt").read_text() == "mine\n"
-            await rewind(ui, "down", "enter")
-            await ui.sees("Overwrite a.txt?", "It was also edited between turns, not by the agent.")
+            await rewind(ui)
+            await ui.sees("[ ] a.txt: restore", "Also edited between turns: restoring it loses these edits.")
             await ui.press(*keys)
             await ui.sees(message)
             await ui.until(lambda: ui.app.screen is ui.screen)
@@ -136,3 +136,52 @@ async def test_a_new_session_gets_the_conversation_before_the_prompt_as_text(
             await ui.press("ctrl+p", *"undo rew", "enter")
             await ui.sees("The last rewind was undone: 1 file.")
             assert (project / "a.txt").read_text() == "one\n"
+
+
+async def test_files_that_only_the_user_changed_are_left_and_told_apart(open_ui: Open, project: Path) -> None:
+    (project / "mine.txt").write_text("old\n")
+    async with open_ui() as ui:
+        await run_turn(ui, project / "new.txt", "by the agent\n")
+        (project / "mine.txt").write_text("mine\n")
+        (project / "added.txt").write_text("mine\n")
+        await rewind(ui)
+        await ui.sees(
+            "[ ] added.txt: delete (new since)",
+            "Changed between turns only, not by the agent.",
+            "[ ] mine.txt: restore",
+            "[x] new.txt: delete (new since)",
+            "Restore 1 file",
+        )
+        await ui.press("down", "down", "down", "v")
+        await ui.sees("mine.txt: what restoring it changes", "- mine", "+ old")
+        await ui.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, RewindDialog))
+        await ui.press("a")
+        await ui.sees("Restore 3 files", "[x] mine.txt")
+        await ui.press("a", "enter")
+        await ui.sees("Restore 1 file", "[x] mine.txt", "[ ] new.txt")
+        await ui.press("up", "up", "enter")
+        await ui.sees("Files restored to their state before prompt 1: 1 file.")
+        assert (project / "mine.txt").read_text() == "old\n"
+        assert (project / "new.txt").exists()
+
+
+async def test_prompts_with_the_same_text_can_be_told_apart(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        for _ in range(2):
+            await run_turn(ui, project / "a.txt", "one\n")
+        await open_list(ui)
+        lines = [line for line in ui.text().splitlines() if "write_file" in line and "│" in line]
+        assert [re.search(r"(\d)  \d\d:\d\d  ", line) is not None for line in lines[:2]] == [True, True]
+
+
+async def test_a_refused_undo_says_what_would_make_it_possible(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await ui.press("ctrl+underscore")
+        await ui.sees("There is no rewind to undo.")
+        await run_turn(ui, project / "a.txt", "one\n")
+        await rewind(ui, "down", "enter")
+        await ui.sees("Files restored to their state before prompt 1")
+        (project / "a.txt").write_text("mine\n")
+        await ui.press("ctrl+underscore")
+        await ui.sees("cannot be undone", "Put it back")

@@ -20,6 +20,7 @@ from acp_tui.ui.schema_form.choice_editor import ChoiceList
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
+from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -77,6 +78,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "form": SchemaFormDialog,
     "form_choice": ChoiceList,
     "choose": ChooseScreen,
+    "rewind": RewindDialog,
     "options": OptionsScreen,
     "detail": DetailScreen,
     "help": HelpScreen,
@@ -98,7 +100,8 @@ def test_each_key_is_used_once_in_a_scope() -> None:
 
 def test_editing_keys_hide_no_key_of_the_screen() -> None:
     near, far = set(keys_of("edit", "prompt")), set(keys_of("conversation", "anywhere", "app"))
-    assert near & far == {"ctrl+c"}  # copies, and goes on to the screen when nothing is selected
+    # They go on to the screen when nothing is selected, and when there is no edit to undo.
+    assert near & far == {"ctrl+c", "ctrl+underscore"}
 
 
 def test_no_key_is_sent_by_terminals_as_another() -> None:
@@ -120,6 +123,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "review",
         "mcp",
         "overview",
+        "rewind",
     }
 
 

@@ -71,6 +71,23 @@ async def test_a_comment_on_several_lines_is_kept_when_the_screen_is_closed_and_
         assert comments(ui) == written
 
 
+async def test_a_comment_can_have_several_lines(open_ui: Open, project: Path) -> None:
+    async with open_ui() as ui:
+        await change_both(ui, project)
+        await ui.press("c", *"one", "ctrl+j", *"two")
+        await ui.sees("one", "two", "Ctrl+J new line")
+        await ui.press("up", "end", "!", "enter")
+        await ui.sees("│ one!", "│ two", "1 comment")
+        assert [comment.text for comment in comments(ui)] == ["one!\ntwo"]
+        await ui.press("down", "c")
+        await ui.sees("Comment on line")
+        await ui.press("ctrl+j", *"three", "enter")
+        await ui.sees("│ one!", "│ two", "│ three")
+        await ui.press("S")
+        await ui.until(lambda: len(ui.prompts()) == 2)
+        assert "one!\ntwo\nthree" in ui.prompts()[1]
+
+
 async def test_comments_on_a_reviewed_file_are_still_shown(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await change_both(ui, project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,7 +10,6 @@ from textual.events import AppBlur, AppFocus, Key
 
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 
@@ -98,14 +98,62 @@ async def test_everything_is_reverted_after_a_confirmation(open_ui: Open, projec
     async with open_ui() as ui:
         await change_both(ui, project)
         await ui.press("U")
-        await ui.until(lambda: isinstance(ui.app.screen, ConfirmScreen))
-        await ui.sees("Revert 4 changes in 2 files on disk?")
+        await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
+        await ui.sees("Revert 4 changes in 2 files on disk?", "Revert everything shown")
         await ui.press("down", "enter")
         await ui.sees("4 of 4 reviewed")
         assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [numbered(), "old\n"]
         await ui.press("Z")
         await ui.sees("0 of 4 reviewed")
         assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [CHANGED, "new\n"]
+
+
+async def test_the_users_own_edits_are_left_unless_they_are_chosen(open_ui: Open, project: Path) -> None:
+    (project / "c.txt").write_text("old\n")
+    async with open_ui() as ui:
+        await run_turn(ui, (project / "a.txt", CHANGED), (project / "b.txt", "new\n"))
+        (project / "c.txt").write_text("mine\n")
+        (project / "large.bin").write_bytes(b"x" * 5_000_001)
+        await open_review(ui)
+        await ui.sees("0 of 6 reviewed")
+        for choices in (["enter"], ["escape"]):
+            await ui.press("U")
+            await ui.sees(
+                "Revert 6 changes in 4 files on disk?",
+                "1 edited by you; 1 cannot be reverted.",
+                "Revert 4 changes, and leave your own edits",
+                "Revert 5 changes, also your own edits",
+            )
+            await ui.press(*choices)
+            await ui.until(lambda: isinstance(ui.app.screen, ReviewScreen))
+        await ui.press("U")
+        await ui.sees("and leave your own edits")
+        await ui.press("down", "enter")
+        await ui.sees("2 files reverted.")
+        assert (project / "a.txt").read_text() == numbered()
+        assert [(project / name).read_text() for name in ("b.txt", "c.txt")] == ["old\n", "mine\n"]
+        await ui.press("ctrl+underscore")
+        await ui.until(lambda: (project / "a.txt").read_text() == CHANGED)
+
+
+async def test_a_wide_window_shows_long_names_and_two_columns_also_of_added_lines(
+    open_ui: Open, project: Path
+) -> None:
+    name = "a-folder/another-folder/a-file-with-a-rather-long-name-in-it.txt"
+    (project / name).parent.mkdir(parents=True)
+    (project / name).write_text("one\ntwo\n")
+    async with open_ui() as ui:
+        await ui.pilot.resize_terminal(200, 40)
+        (project / name).write_text("one\nmore\ntwo\n")
+        await open_review(ui)
+        await ui.sees(f"M {name} +1", "0 of 1 reviewed")
+        [line] = [line for line in ui.lines() if "+ more" in line]
+        assert re.search(r"│ +2 \+ more", line)
+        [line] = [line for line in ui.lines() if "1   one" in line]
+        assert line.count("one") == 2
+        await ui.pilot.resize_terminal(100, 40)
+        await ui.sees("M …g-name-in-it.txt +1")
+        await ui.until(lambda: ui.text().count("one") == 1)
 
 
 async def test_hunk_keys_go_on_in_the_next_file_and_back(

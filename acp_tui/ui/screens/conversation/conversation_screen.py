@@ -348,6 +348,10 @@ class ConversationScreen(SessionScreen):
     def action_export(self) -> None:
         self._export.open()
 
+    def action_undo_rewind(self) -> None:
+        """Undo the last rewind of files."""
+        self._rewind.undo()
+
     def action_review(self) -> None:
         """Open the review of the changed files."""
         self._review.open()

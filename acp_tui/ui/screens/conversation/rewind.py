@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
@@ -10,7 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.state import Choice
 from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.ui.drawing.wrap import shorten_path
+from acp_tui.ui.permission.rule_rows import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,20 +27,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.session.context import SessionContext
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
-MAX_FILES_LISTED = 8
-MAX_NAME_WIDTH = 40
-"""The maximum width of a file's name in a question."""
 _MAX_PROMPT_CHARACTERS = 60
 _PARTS = [
     Choice("files", "Files", "the conversation continues"),
     Choice("conversation", "Conversation", "a new session starts with the earlier conversation as text"),
     Choice("both", "Files and conversation", ""),
 ]
-_EDIT_CHOICES = [
-    Choice("keep", "Keep the file as it is", "It was also edited between turns, not by the agent."),
-    Choice("overwrite", "Overwrite these edits", ""),
-]
-_WORDS = {"restore": "restore", "create": "restore (deleted since)", "delete": "delete (new since)"}
 
 
 class Rewind:
@@ -68,13 +61,14 @@ class Rewind:
         if conversation.rewind.available:
             yield PaletteCommand("Rewind", self.open, "Session", word="restore files checkpoint go back")
         if conversation.rewind.can_undo:
-            yield PaletteCommand("Undo rewind of files", self._undo, "Session", word="restore")
+            yield PaletteCommand("Undo rewind of files", self.undo, "Session", word="restore")
 
     def open(self) -> None:
         """Let the user choose a prompt and what to restore to the state before that prompt."""
         self._screen.run_worker(self._rewind(), group="choose", exclusive=True)
 
-    def _undo(self) -> None:
+    def undo(self) -> None:
+        """Undo the last rewind of files; without one, say so."""
         self._screen.run_worker(self._undo_rewind(), group="choose", exclusive=True)
 
     async def _rewind(self) -> None:
@@ -100,7 +94,7 @@ class Rewind:
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         points = await conversation.rewind.points()
-        choices = [Choice(str(point.number), _shorten(point.prompt), _summary(point)) for point in points]
+        choices = [Choice(str(point.number), _label(point), _summary(point)) for point in points]
         title = "Rewind to the point before which prompt?"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
@@ -151,14 +145,12 @@ class Rewind:
             first = f"{self._name(plan[0].path)}: {plan[0].obstacle}"
             self._screen.notify(f"No file can be restored. {first}.", severity="warning", markup=False)
             return True
-        if not await self._confirm(self._preview(plan, point), yes="Restore the files", no="Cancel"):
-            return False
-        answers = await self._ask_about_edits([step.path for step in steps if step.edited_between_turns])
-        keep = {path for path, answer in answers.items() if answer == "keep"}
-        overwrite = answers.keys() - keep
-        if len(keep) == len(steps) or None in answers.values():
+        chosen = await self._choose_files(conversation, point, plan)
+        if not chosen:
             self._screen.notify("No file was restored.", timeout=3)
-            return None not in answers.values()
+            return chosen is not None
+        keep = {step.path for step in steps} - chosen
+        overwrite = chosen
         result = await conversation.rewind.restore_files(point.number, overwrite=overwrite, keep=keep)
         restored = pluralize(len(result.restored), "file")
         if result.failed:
@@ -170,22 +162,21 @@ class Rewind:
         self._screen.notify(f"{restored} restored.{note}", markup=False)
         return True
 
-    async def _ask_about_edits(self, paths: Sequence[Path]) -> dict[Path, str | None]:
-        """Ask for each edited file in `paths` whether to keep or to overwrite the file.
+    async def _choose_files(
+        self, conversation: Conversation, point: RewindPoint, plan: Sequence[RewindStep]
+    ) -> frozenset[Path] | None:
+        """Let the user choose which files to restore; return None if they cancelled."""
+        from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
 
-        Return "keep" or "overwrite" by path. If the user cancels, the last value is None.
-        """
-        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-
-        answers: dict[Path, str | None] = {}
-        for number, path in enumerate(paths, 1):
-            position = f" ({number} of {len(paths)})" if len(paths) > 1 else ""
-            name = shorten_path(self._name(path), MAX_NAME_WIDTH)
-            dialog = ChooseScreen(f"Overwrite {name}?{position}", _EDIT_CHOICES, self._context.palette)
-            answers[path] = await self._screen.ask(dialog)
-            if answers[path] is None:
-                break
-        return answers
+        dialog = RewindDialog(
+            f"Before prompt {point.number}: restore which files?",
+            plan,
+            self._name,
+            conversation.rewind.texts,
+            self._context.palette,
+            cwd=self._context.cwd,
+        )
+        return await self._screen.ask(dialog)
 
     async def _undo_rewind(self) -> None:
         conversation = self._runner.conversation
@@ -200,23 +191,6 @@ class Rewind:
                 f"Rewind undone: {pluralize(len(result.restored), 'file')} restored.", markup=False
             )
 
-    async def _confirm(self, question: str, *, yes: str, no: str) -> bool:
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-
-        dialog = ConfirmScreen(question, self._context.palette, yes=yes, no=no)
-        return await self._screen.ask(dialog) or False
-
-    def _preview(self, plan: Sequence[RewindStep], point: RewindPoint) -> str:
-        lines = [f'Before "{_shorten(point.prompt)}":', ""]
-        for step in plan[:MAX_FILES_LISTED]:
-            what = _WORDS.get(step.kind, "restore the file mode")
-            if step.obstacle is not None:
-                what = f"stays ({reveal_line(step.obstacle)})"
-            lines.append(f"  {self._name(step.path)}: {what}")
-        if len(plan) > MAX_FILES_LISTED:
-            lines.append(f"  … and {pluralize(len(plan) - MAX_FILES_LISTED, 'file')} more")
-        return "\n".join(lines)
-
     def _name(self, path: Path) -> str:
         relative = os.path.relpath(path, self._context.cwd)
         return reveal_line(str(path) if relative.startswith("..") else relative)
@@ -225,6 +199,11 @@ class Rewind:
 def _shorten(prompt: str) -> str:
     line = reveal_line(" ".join(prompt.split()))
     return line if len(line) <= _MAX_PROMPT_CHARACTERS else f"{line[: _MAX_PROMPT_CHARACTERS - 1]}…"
+
+
+def _label(point: RewindPoint) -> str:
+    """Return a label by which prompts with the same text can be told apart."""
+    return f"{point.number}  {format_time(point.at, time.time())}  {_shorten(point.prompt)}"
 
 
 def _summary(point: RewindPoint) -> str:

@@ -1,4 +1,4 @@
-"""The line in which a comment is written."""
+"""The lines in which a comment is written."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from textual.message import Message
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.widgets.input_line import InputLine
+from acp_tui.ui.schema_form.text_editor import TextEditor
 
 
 class CommentLine(Horizontal):
-    """A labelled input for a comment. Hidden until `open` is called."""
+    """A labelled input for a comment, which grows with the text. Hidden until `open` is called."""
 
     BINDINGS: ClassVar = keys.bindings("comment")
     DEFAULT_CSS = """
-    CommentLine { height: 1; background: $surface; display: none; padding: 0 1; }
+    CommentLine { height: auto; background: $surface; display: none; padding: 0 1; }
     CommentLine.shown { display: block; }
     CommentLine Static { width: auto; color: $text-muted; }
-    CommentLine Input { width: 1fr; height: 1; border: none; padding: 0; background: $surface; }
+    CommentLine TextEditor { width: 1fr; height: auto; max-height: 8; background: $surface; }
     """
 
     class Closed(Message):
@@ -33,15 +33,14 @@ class CommentLine(Horizontal):
     def open(self, label: str, text: str) -> None:
         """Show and focus the input, which contains this text at first."""
         self.remove_children()
-        line = InputLine(select_on_focus=False)
-        line.value = text
+        line = TextEditor(text, multiline=True)
         self.mount(Static(f"{label}: ", markup=False), line)
         self.add_class("shown")
         self.screen.set_focus(line)
 
     def take_focus(self) -> None:
         """Pass the focus on to the input."""
-        self.screen.set_focus(self.query_one(InputLine))
+        self.screen.set_focus(self.query_one(TextEditor))
 
     @property
     def shown(self) -> bool:
@@ -50,7 +49,15 @@ class CommentLine(Horizontal):
 
     def action_save(self) -> None:
         """Close the line and save the comment."""
-        self._close(self.query_one(InputLine).value.strip())
+        self._close(self.query_one(TextEditor).text.strip())
+
+    def action_newline(self) -> None:
+        """Insert a line break."""
+        self.query_one(TextEditor).newline()
+
+    def action_row(self, step: int) -> None:
+        """Move the cursor a row up (-1) or down (1)."""
+        self.query_one(TextEditor).move_rows(step)
 
     def action_cancel(self) -> None:
         """Close the line without a change to the comment."""

@@ -94,7 +94,7 @@ class FileDiff:
         self._context = context
         self._author_of = author_of
         difference = _difference(file.text) if file.text is not None else None
-        self._renderer = _renderer(difference, str(file.path), context)
+        self._renderer = _renderer(difference, file, context)
         self.rows = list(_rows(file, parts, comments, difference, other_name, split=self.split))
         self.heights = Heights()
         self.heights.reset([self._height(row) for row in self.rows])
@@ -151,10 +151,12 @@ class FileDiff:
             case "note":
                 return [Strip([Segment(shorten(row.text, room), palette.dim)])]
             case "comment" if row.comment is not None:
-                text = [Segment(visible_line(row.comment.text), palette.text)]
+                texts: list[Spans] = [
+                    [Segment(visible_line(line), palette.text)] for line in row.comment.text.split("\n")
+                ]
                 if row.comment.outdated:
-                    text.append(Segment("  outdated", palette.warning))
-                lines = wrap(text, max(8, room - 2))
+                    texts[-1].append(Segment("  outdated", palette.warning))
+                lines = [line for text in texts for line in wrap(text, max(8, room - 2))]
                 return [make_strip(line, [Segment("│ ", palette.accent)]) for line in lines]
         return [Strip([])]
 
@@ -188,11 +190,12 @@ def _is_open(lines: Sequence[str]) -> bool:
     return bool(lines) and not lines[-1].endswith("\n")
 
 
-def _renderer(difference: Difference | None, path: str, context: DrawContext) -> RowRenderer | None:
+def _renderer(difference: Difference | None, file: ChangedFile, context: DrawContext) -> RowRenderer | None:
     if difference is None:
         return None
-    split = context.width >= MIN_SPLIT_WIDTH and not difference.one_sided
-    return (SplitRenderer if split else UnifiedRenderer)(difference, path, context, numbered=True)
+    # Half of the width would be empty for a new or deleted file.
+    split = context.width >= MIN_SPLIT_WIDTH and bool(file.old.data and file.now.data)
+    return (SplitRenderer if split else UnifiedRenderer)(difference, str(file.path), context, numbered=True)
 
 
 def _rows(

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_NAME_CELLS = 6
+GUTTER = 2
+"""The width of the mark for the chosen file, and of that for the kind of change."""
 VERDICT_SIGNS: dict[Verb, str] = {"accept": "✓", "revert": "↶"}
 
 
@@ -57,6 +59,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
     MARKED_WITHOUT_FOCUS: ClassVar = True
 
     _shown: tuple[object, ...] = ()
+    _files: Sequence[ListedFile] = ()
 
     class Chosen(Message):
         """The user chose another file with the mouse."""
@@ -65,7 +68,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         """Show the files, and a note below them."""
         if (*files, note) == self._shown:
             return
-        self._shown = (*files, note)
+        self._shown, self._files = (*files, note), files
         left = [file for file in files if file.open]
         done = [file for file in files if file.verdict is not None]
         unchanged = [file for file in files if not file.open and file.verdict is None]
@@ -80,6 +83,15 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         if note:
             items.append(text_item(f"\n{note}", self.palette.dim))
         self.show(items)
+
+    @property
+    def wanted_width(self) -> int:
+        """The width at which no name is shortened."""
+        return max((self._row_width(file) for file in self._files), default=0)
+
+    def _row_width(self, file: ListedFile) -> int:
+        right = sum(span.cell_length for span in self._right(file))
+        return 2 * GUTTER + cell_len(reveal_line(file.name)) + right + RIGHT_MARGIN + 1
 
     def use_palette(self, palette: Palette) -> None:
         """Use the colours of a new theme from the next call of `show_files` on."""
@@ -96,18 +108,22 @@ class ReviewFileList(PaneList, inherit_bindings=False):
             letter = Segment(f"{VERDICT_SIGNS[file.verdict]} ", palette.dim)
         elif file.kind is not None:
             letter = Segment(f"{STATUS_LETTERS[file.kind]} ", self._style(file.kind))
-        right: Spans = []
-        if file.comments:
-            right.append(Segment(f" {COMMENT_SIGN}{file.comments}", palette.accent))
-        if file.counts is not None and file.open:
-            for count, style in line_counts(*file.counts, palette):
-                right += [Segment(" "), Segment(count, style)]
+        right = self._right(file)
         room = width - RIGHT_MARGIN - cell_len(letter.text) - sum(span.cell_length for span in right)
         if room < MIN_NAME_CELLS:
             room, right = width - RIGHT_MARGIN - cell_len(letter.text), []
         name = shorten_path(reveal_line(file.name), max(MIN_NAME_CELLS, room))
         text = palette.text if file.open else palette.dim
         return justified_line([letter, Segment(name, text)], right, width)
+
+    def _right(self, file: ListedFile) -> Spans:
+        right: Spans = []
+        if file.comments:
+            right.append(Segment(f" {COMMENT_SIGN}{file.comments}", self.palette.accent))
+        if file.counts is not None and file.open:
+            for count, style in line_counts(*file.counts, self.palette):
+                right += [Segment(" "), Segment(count, style)]
+        return right
 
     def _style(self, kind: FileKind) -> Style:
         palette = self.palette

@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from acp_tui.console.quantities import pluralize
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.entries.diff.diff_body import MIN_SPLIT_WIDTH
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.repeated_job import RepeatedJob
 from acp_tui.ui.screens.review.comment_line import CommentLine
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
 
 MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 48
+PAGE_MARGIN = 4
+"""The cells beside the list that the text of a diff cannot use: margin, marks and scrollbar."""
 
 
 class ReviewScreen(Dialog[None]):
@@ -90,9 +93,17 @@ class ReviewScreen(Dialog[None]):
         self._fit()
         self.call_after_refresh(self.update)
 
-    def _fit(self) -> None:
-        width = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, self.app.size.width // 4))
+    def _fit(self) -> bool:
+        """Set the width of the list: wide enough for the names, if two columns of text fit beside it.
+
+        Return True if the width has changed.
+        """
+        room = self.app.size.width
+        usual = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, room // 4))
+        width = max(usual, min(self.files.wanted_width, room - MIN_SPLIT_WIDTH - PAGE_MARGIN))
+        before = self.files.styles.width
         self.files.styles.width = width
+        return before is None or before.value != width
 
     @property
     def files(self) -> ReviewFileList:
@@ -158,6 +169,8 @@ class ReviewScreen(Dialog[None]):
             self.state.path = paths[0] if paths else None
         note = "" if self.review.finds_all else "Only files reported by the agent are listed."
         self.files.show_files(listed, note)
+        if self._fit():
+            self.call_after_refresh(self.update)  # the diff has another width now
         if self.state.path is not None:
             self.files.choose(str(self.state.path))
         self._show_file()
@@ -168,7 +181,7 @@ class ReviewScreen(Dialog[None]):
     def _show_file(self) -> None:
         """Draw the chosen file again if anything shown about it has changed."""
         file, drawing = self.state.file, self._drawing
-        undo_key = keys.bound_keys(self, "review.undo")
+        undo_key = keys.bound_keys(self, "review.undo").partition(" ")[0]
         message = self.state.message(undo_key, compared=self._compared)
         shown = (*self._diffs.inputs(file, drawing.width), message)
         if shown == self._shown:
@@ -309,8 +322,8 @@ class ReviewScreen(Dialog[None]):
     async def _revert_all(self) -> None:
         from acp_tui.ui.screens.review.dialogs import confirm_revert
 
-        chosen = self._deciding.everything_shown()
-        if chosen and await confirm_revert(self, [len(parts) for _, parts in chosen], self.palette):
+        shown = self._deciding.everything_shown()
+        if shown and (chosen := await confirm_revert(self, shown, self.palette)):
             if reverted := await self._deciding.revert_all(chosen):
                 self.notify(f"{pluralize(reverted, 'file')} reverted.", timeout=4)
             self.request_refresh()

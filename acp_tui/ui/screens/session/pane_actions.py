@@ -188,7 +188,7 @@ class PaneActions:
         else:
             effect, done = "Restore the version from session start", "restored"
         name = visible_line(relative_path(path, self._context.cwd))
-        undo = keys.bound_keys(self._screen, "pane.undo")
+        undo = keys.bound_keys(self._screen, "pane.undo").partition(" ")[0]
         choices = [
             Choice("keep", "Keep it"),
             Choice("revert", effect, f"You can undo this with {undo} in the pane."),
