@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from acp_tui.agents.catalogue import known_agents, resolve_launch
 from acp_tui.agents.launch import launch_from_command, program_name
 from acp_tui.config import mcp
+from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.config.settings import Settings, load
@@ -292,7 +293,7 @@ class AppContext:
         self, launch: Launch, options: Options, resumed: StoredSession | None, *, fork: bool
     ) -> SessionFolder | NullFolder:
         is_sensitive = self.is_sensitive_in(options.cwd)
-        max_bytes = self.settings.log.max_session_bytes
+        max_bytes = min(self.settings.log.max_session_bytes, MAX_RECORDED_BYTES)
         if resumed is not None and not fork:
             return reopen_session_folder(resumed, is_sensitive=is_sensitive, max_bytes=max_bytes)
         try:

@@ -113,6 +113,19 @@ def test_no_other_package_imports_the_demo_agent() -> None:
             assert not any(is_of(module, "acp_tui.demo") for module in loaded), name(path)
 
 
+def test_own_files_are_opened_in_one_place() -> None:
+    """A pipe would block, and a huge file would fill the memory: see `acp_tui.config.own_files`."""
+    rooms = ("store", "permissions", "session_list", "session_index")
+    paths = [path for path in MODULES if room(path) in rooms]
+    paths += [PACKAGE / "console" / "log_file.py", PACKAGE / "mcp" / "sign_in" / "token_store.py"]
+    paths += [PACKAGE / "workspace" / "baseline" / "saved_state.py"]
+    calls = (node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
+    called = {ast.unparse(call.func) for call in calls}
+    assert {
+        each for each in called if each.endswith(("os.open", ".read_bytes", ".read_text", ".open"))
+    } == set()
+
+
 def import_graph() -> dict[str, set[str]]:
     """Return the modules that each module imports, also in functions and under TYPE_CHECKING."""
     paths = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 
 from acp_tui import __version__
 from acp_tui.cli.options import USAGE
+from acp_tui.config.own_files import UnusableFileError, unusable_files
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import discard_stdout, prepare_streams
 from acp_tui.errors import UserError
@@ -75,12 +76,16 @@ DEFAULT_ACTIONS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `acp-tui` and return the exit code."""
+    said = ""
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
         sys.stdout.flush()  # here, so that BrokenPipeError is handled below
     except UserError as error:
-        print_message(str(error))
+        said = str(error)
+        print_message(said)
         return error.exit_code
+    except UnusableFileError:
+        return 1  # named below
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
@@ -97,6 +102,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         discard_stdout()
         print_message(f"Cannot write the output: {error.strerror}.")
         return 1
+    finally:
+        for path, sentence in unusable_files().items():
+            if path not in said:
+                print_message(sentence)
     return code
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents.launch import launch_from_command
+from acp_tui.config.own_files import read_own
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.store.drafts import Drafts
@@ -36,6 +37,8 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
     drafts = Drafts(paths().state)
     in_use: str | None = None
     for session in list_sessions(paths().data):
+        if session.fault:
+            continue
         if _matches(session, home, agent, program) and _has_text(session, drafts):
             if not session.in_use():
                 return session.id
@@ -63,6 +66,6 @@ def _has_text(session: StoredSession, drafts: Drafts) -> bool:
     if session_title(session).strip() or drafts.load(session.id):
         return True
     try:
-        return QUEUED_RECORD in session.wire.read_bytes()  # a short file: the agent never got a prompt
+        return QUEUED_RECORD in read_own(session.wire)  # a short file: the agent never got a prompt
     except OSError:
         return False

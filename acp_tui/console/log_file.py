@@ -8,14 +8,13 @@ from __future__ import annotations
 import logging
 import os
 from logging.handlers import RotatingFileHandler
-from typing import IO, TYPE_CHECKING, cast
+from pathlib import Path
+from typing import IO, cast
 
+from acp_tui.config.own_files import open_own
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.store.secret_patterns import redact_text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_LOG_BYTES = 1_000_000
 BACKUP_COUNT = 3
@@ -25,7 +24,7 @@ class _PrivateFile(RotatingFileHandler):
     """A rotating log file that is created with mode 0600, also after a rotation."""
 
     def _open(self) -> IO[str]:  # type: ignore[override]  # the base class needs only a text file
-        descriptor = os.open(self.baseFilename, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_own(Path(self.baseFilename), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         return cast("IO[str]", open(descriptor, self.mode, encoding=self.encoding, errors=self.errors))
 
 

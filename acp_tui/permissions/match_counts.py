@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.rules import is_time
@@ -118,7 +119,7 @@ class MatchCounts:
     def _content(self) -> dict[str, Any]:
         """Return the content of the file; an empty dict if it is missing or damaged. Raises `OSError`."""
         try:
-            content = json.loads(self._path.read_bytes())
+            content = read_own_json(self._path)
         except (FileNotFoundError, ValueError, RecursionError):
             return {}
         return content if isinstance(content, dict) else {}

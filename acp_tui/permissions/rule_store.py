@@ -13,6 +13,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import check_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.match_counts import MatchCounts
@@ -61,6 +62,7 @@ class RuleStore:
     def rules(self) -> list[Rule]:
         """Return the rules that are on disk now, oldest first."""
         try:
+            check_own(self.path)
             status = self.path.stat()
         except FileNotFoundError:
             self._seen, self._rules = None, []
@@ -222,7 +224,7 @@ class RuleStore:
     def _content(self) -> dict[str, Any]:
         """Return the parsed content of the file. Raises `_CorruptError` or `UserError`."""
         try:
-            content = json.loads(self.path.read_bytes())
+            content = read_own_json(self.path)
         except FileNotFoundError:
             return {"version": VERSION, "rules": []}
         except OSError as error:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from acp_tui.config.own_files import UnusableFileError, check_own, open_own
 from acp_tui.config.paths import private_directory
 from acp_tui.errors import UserError
 
@@ -64,9 +66,11 @@ def open_for_writing(cache: Path) -> sqlite3.Connection:
     """
     private_directory(cache)
     path = index_file(cache)
-    path.touch(mode=0o600)  # SQLite gives its other files the same mode
     try:
+        os.close(open_own(path, os.O_RDWR | os.O_CREAT))  # SQLite gives its other files the same mode
         connection = _connect(path)
+    except UnusableFileError as error:
+        raise _unusable(error) from None
     except sqlite3.DatabaseError as error:
         raise index_error(error) from error
     try:
@@ -83,7 +87,10 @@ def open_for_writing(cache: Path) -> sqlite3.Connection:
 
 
 def open_for_reading(cache: Path) -> sqlite3.Connection | None:
-    """Open the index; return None if there is none yet. The connection can be used in any thread."""
+    """Open the index; return None if there is none yet. The connection can be used in any thread.
+
+    Raises `UserError` if the index is not a file.
+    """
     path = index_file(cache)
     if not path.exists():
         return None
@@ -122,7 +129,15 @@ def index_error(error: sqlite3.DatabaseError) -> Exception:
 
 
 def _connect(path: Path) -> sqlite3.Connection:
+    try:
+        check_own(path)
+    except UnusableFileError as error:
+        raise _unusable(error) from None
     return sqlite3.connect(path, timeout=BUSY_SECONDS, check_same_thread=False, isolation_level=None)
+
+
+def _unusable(error: UnusableFileError) -> UserError:
+    return UserError(f"The index of sessions cannot be used: {error.clause}.")
 
 
 def _files(path: Path) -> list[Path]:

@@ -121,6 +121,8 @@ class _IndexWriter:
 
     def _changed(self, sessions: list[StoredSession]) -> Iterator[tuple[StoredSession, LogState]]:
         for session in sessions:
+            if session.fault:
+                continue
             try:
                 status = session.wire.stat()
             except OSError:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from acp_tui.errors import UserError
 from acp_tui.session_index.database import (
     POSITION_BITS,
     index_error,
@@ -84,7 +85,7 @@ class SessionSearch:
 
     def facts(self) -> dict[str, SessionFacts]:
         """Return what the index knows about sessions, by session id; empty if the index cannot be read."""
-        with suppress(sqlite3.DatabaseError):
+        with suppress(sqlite3.DatabaseError, UserError):
             if (connection := self._open()) is not None:
                 rows = connection.execute(
                     "SELECT folder, turns, changed_files, first_prompt, can_fork FROM sessions"

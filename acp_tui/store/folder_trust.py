@@ -8,6 +8,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.files.locks import file_lock
 
@@ -109,7 +110,7 @@ class FolderTrust:
     def _content(self) -> dict[str, Any]:
         """Return the content of the file, empty if the file is missing. Raises `OSError` and `ValueError`."""
         try:
-            content = json.loads(self._path.read_bytes())
+            content = read_own_json(self._path)
         except FileNotFoundError:
             return {}
         if not isinstance(content, dict):

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import open_own, read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.files.locks import try_lock
 
@@ -70,7 +71,7 @@ class OpenTabsFile:
     def _create(self) -> None:
         directory = private_directory(self._path.parent)
         new = self._path.with_suffix(".new")
-        lock = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = open_own(new, os.O_RDWR | os.O_CREAT)
         try_lock(lock)  # always succeeds: no other process knows the file
         new.rename(_lock_path(self._path))  # only now, because other runs remove unlocked files without tabs
         self._lock = lock
@@ -120,7 +121,7 @@ def _newest_first(directory: Path) -> list[Path]:
 def _take(path: Path) -> bool:
     """Remove the files of a run that has ended. Return False if it has not ended, or had no tabs."""
     try:
-        lock = os.open(_lock_path(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        lock = open_own(_lock_path(path), os.O_RDWR | os.O_CREAT)
     except OSError:
         return False
     try:
@@ -137,7 +138,7 @@ def _take(path: Path) -> bool:
 def _read(path: Path) -> dict[str, Any]:
     content: Any = None
     with suppress(OSError, ValueError, RecursionError):
-        content = json.loads(path.read_bytes())
+        content = read_own_json(path)
     return content if isinstance(content, dict) else {}
 
 

@@ -7,10 +7,12 @@ agent. Lines with other directions are comments.
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING
 
+from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.session.record import Direction, Record
-from acp_tui.store.wire_log import read_log
+from acp_tui.store.wire_log import MAX_LINE_BYTES, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -29,16 +31,16 @@ def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = N
 
 
 def _is_foreign(path: Path) -> bool:
-    with open(path, "rb") as file:
+    with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
         try:
-            first = json.loads(file.readline())
+            first = json.loads(file.readline(MAX_LINE_BYTES))
         except (ValueError, RecursionError):
             return False
     return isinstance(first, dict) and "dir" in first and "frame" not in first
 
 
 def _read_foreign(path: Path, on_damaged_line: Callable[[int], None] | None) -> Iterator[Record]:
-    with open(path, "rb") as file:
+    with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
         for number, line in enumerate(file, start=1):
             try:
                 match json.loads(line):

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import MAX_RECORDING_BYTES, UnusableFileError, open_own
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.errors import UserError
@@ -60,7 +61,7 @@ class SessionFolder:
         self._log_fails = False
         self._reported: set[str] = set()
         self._wire = wire
-        self._stderr = os.open(path / STDERR, _APPEND, 0o600)
+        self._stderr = open_own(path / STDERR, _APPEND)
         self._stderr_log = StderrLog(
             self._stderr, redact=redact_text, on_error=partial(self._on_file_error, "The agent's stderr")
         )
@@ -147,7 +148,7 @@ class NullFolder:
         """Do nothing: without a session folder, there is no lock to release."""
 
 
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 def create_session_folder(
@@ -236,13 +237,18 @@ def reopen_session_folder(
         with file_lock(store_lock(session.path.parent), timeout=STORE_LOCK_TIMEOUT_SECONDS):
             wire = _open_locked(session.path)
         meta = session.meta or {"format": FORMAT_VERSION}
-        return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
+        try:
+            return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
+        except OSError:
+            os.close(wire)
+            raise
     except OSError as error:
         raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
 
 
 def _copy_log(session: StoredSession, wire: int) -> None:
-    with open(session.wire, "rb") as source, open(wire, "wb", closefd=False) as target:
+    source_file = open_own(session.wire, os.O_RDONLY, MAX_RECORDING_BYTES)
+    with open(source_file, "rb") as source, open(wire, "wb", closefd=False) as target:
         shutil.copyfileobj(source, target)
 
 
@@ -258,7 +264,7 @@ def _new_directory(sessions: Path, agent: str, started: float) -> Path:
 
 
 def _open_locked(path: Path) -> int:
-    descriptor = os.open(path / WIRE, _APPEND, 0o600)
+    descriptor = open_own(path / WIRE, _APPEND, MAX_RECORDING_BYTES)
     if not try_lock(descriptor):
         os.close(descriptor)
         raise UserError(f"The session {path.name} is open in another acp-tui.")
@@ -266,4 +272,4 @@ def _open_locked(path: Path) -> int:
 
 
 def _reason(error: OSError) -> str:
-    return error.strerror or str(error)
+    return error.clause if isinstance(error, UnusableFileError) else error.strerror or str(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,11 @@ MAX_RECORDS_SEARCHED = 200
 def session_title(session: StoredSession, first_prompt: str | None = None) -> str:
     """Return, on one line, the user's name for the session, else the session's title, else its first prompt.
 
-    `first_prompt` is the first prompt, if the caller knows it; otherwise it is read from the log.
+    `first_prompt` is the first prompt, if the caller knows it; otherwise it is read from the log. For a
+    session that cannot be read, return the reason in brackets.
     """
+    if session.fault:
+        return visible_line(f"({session.fault})")
     title = session_name(session.meta) or session.text("title")
     if not title:
         title = _read_first_prompt(session) if first_prompt is None else first_prompt
@@ -27,10 +31,11 @@ def session_title(session: StoredSession, first_prompt: str | None = None) -> st
 
 
 def _read_first_prompt(session: StoredSession) -> str:
-    for record in islice(session.records(), MAX_RECORDS_SEARCHED):
-        match record.frame:
-            case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
-                return prompt
-            case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
-                return " ".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
+    with suppress(OSError):
+        for record in islice(session.records(), MAX_RECORDS_SEARCHED):
+            match record.frame:
+                case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
+                    return prompt
+                case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
+                    return " ".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
     return ""

@@ -9,13 +9,20 @@ sessions/20261120-101500-claude-code-3f2a/
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import (
+    MAX_RECORDING_BYTES,
+    UnusableFileError,
+    check_own,
+    open_own,
+    read_own,
+    read_own_json,
+)
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.files.locks import try_lock
@@ -40,8 +47,8 @@ STORE_LOCK_TIMEOUT_SECONDS = 2.0
 
 def removal_reason(baseline: Path) -> str:
     """Return why the snapshot of a session was deleted, as a clause; an empty string if it was not."""
-    with suppress(OSError, ValueError), open(baseline / REMOVED, encoding="utf-8") as file:
-        return visible_line(file.read(200).strip())
+    with suppress(OSError, ValueError):
+        return visible_line(read_own(baseline / REMOVED).decode()[:200].strip())
     return ""
 
 
@@ -61,6 +68,8 @@ class StoredSession:
 
     path: Path
     meta: dict[str, Any] = field(default_factory=dict)
+    fault: str = ""
+    """Why the wire log cannot be read, as a clause, if it is not a regular file or is too large."""
 
     @property
     def id(self) -> str:
@@ -115,15 +124,15 @@ class StoredSession:
         return isinstance(path, str) and bool(path) and Path(path).is_dir()
 
     def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
-        """Yield the records of the wire log; none if there is no log."""
+        """Yield the records of the wire log; none if there is no log. Raises `OSError`."""
         with suppress(FileNotFoundError):
             yield from read_log(self.wire, on_damaged_line)
 
     def in_use(self) -> bool:
         """Return True if this or another acp-tui has the session open. Raises `OSError`."""
         try:
-            descriptor = os.open(self.wire, os.O_RDONLY | os.O_CLOEXEC)
-        except FileNotFoundError:
+            descriptor = open_own(self.wire, os.O_RDONLY)
+        except (FileNotFoundError, UnusableFileError):
             return False
         try:
             return not try_lock(descriptor)
@@ -138,16 +147,24 @@ class StoredSession:
                 folders.remove(BASELINE)
             for name in names:
                 with suppress(OSError):  # another process may delete files meanwhile
-                    total += (Path(directory) / name).lstat().st_size
+                    status = (Path(directory) / name).lstat()
+                    # A file with holes takes less than its size. Without this, one could make `prune` remove
+                    # all other sessions.
+                    total += min(status.st_size, max(status.st_blocks * 512, 4096))
         return total
 
 
 def read_session(path: Path) -> StoredSession:
     """Read a session folder. Damaged metadata is treated as missing."""
     meta: Any = None
+    fault = ""
     with suppress(OSError, ValueError, RecursionError):
-        meta = json.loads((path / META).read_bytes())
-    return StoredSession(path, meta if isinstance(meta, dict) else {})
+        meta = read_own_json(path / META)
+    try:
+        check_own(path / WIRE, MAX_RECORDING_BYTES)
+    except UnusableFileError as error:
+        fault = error.clause
+    return StoredSession(path, meta if isinstance(meta, dict) else {}, fault)
 
 
 def list_sessions(data_dir: Path) -> list[StoredSession]:

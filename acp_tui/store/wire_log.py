@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
+from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.session.record import Direction, Record
 from acp_tui.session.text.safe_text import escape_json
 
@@ -153,17 +154,20 @@ def ends_mid_line(descriptor: int) -> bool:
 
 BATCH_BYTES = 1 << 16
 """The size of the batches in which lines are parsed. This is twice as fast as parsing line by line."""
+MAX_LINE_BYTES = 200_000_000
+"""The maximum size of a line. A longer one cannot be a record: after a power failure, a file can be full of
+zeros."""
 
 
 def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
     """Yield the records of a wire log in order.
 
     Lines that are not records are skipped, and `on_damaged_line` is called with their numbers. Blank
-    lines are not reported, nor is an incomplete last line: it is normal after a crash.
+    lines are not reported, nor is an incomplete last line: it is normal after a crash. Raises `OSError`.
     """
-    with open(path, "rb") as file:
+    with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
         first = 1  # the number of the first line of the batch
-        while lines := file.readlines(BATCH_BYTES):
+        while lines := _read_lines(file):
             values = _parse_together(lines)
             records = map(_parse, lines) if values is None else map(_record, values)
             for number, record in enumerate(records, start=first):
@@ -172,6 +176,16 @@ def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -
                 elif on_damaged_line is not None and _is_damaged(lines[number - first]):
                     on_damaged_line(number)
             first += len(lines)
+
+
+def _read_lines(file: BinaryIO) -> list[bytes]:
+    """Return the next lines, of `BATCH_BYTES` together; none at the end of the file."""
+    lines: list[bytes] = []
+    size = 0
+    while size < BATCH_BYTES and (line := file.readline(MAX_LINE_BYTES)):
+        lines.append(line)
+        size += len(line)
+    return lines
 
 
 def _parse_together(lines: list[bytes]) -> list[Any] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -112,15 +113,15 @@ def test_matches_that_cannot_be_read_are_not_replaced(path: Path, monkeypatch: p
     store.matches.add([rule], 5.0)
     store.matches.write()
     store.matches.add([rule], 6.0)
-    read = type(path).read_bytes
+    real_open = os.open
 
-    def fail(file: Path) -> bytes:
-        if file.name == "permission-matches.json":
+    def fail(file: Path, *options: int) -> int:
+        if str(file).endswith("permission-matches.json"):
             raise OSError(errno.EMFILE, "Too many open files")
-        return read(file)
+        return real_open(file, *options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(path), "read_bytes", fail)
+        patched.setattr(os, "open", fail)
         store.matches.write()
     store.matches.write()
     assert RuleStore(path).matches.read() == {rule.id: Matches(2, 6.0)}

@@ -271,7 +271,7 @@ async def test_a_rebuild_requested_during_an_update_follows_it(data: Path) -> No
 async def test_an_index_that_cannot_be_written_is_reported(data: Path) -> None:
     record_session(data, [("first", "ok")])
     index_file(paths().cache).mkdir(parents=True)
-    with pytest.raises(UserError, match="cannot be used: unable to open"):
+    with pytest.raises(UserError, match=r"cannot be used: .* is a directory"):
         await update_in_background(lambda _: None)
 
 

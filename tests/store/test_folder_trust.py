@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -93,11 +94,11 @@ def test_answers_that_cannot_be_read_are_not_replaced(
     store = FolderTrust(tmp_path)
     store.trust(tmp_path / "a", trusted=False)
 
-    def fail(_: Path) -> bytes:
+    def fail(*_: object) -> int:
         raise OSError(errno.EMFILE, "Too many open files")
 
     with monkeypatch.context() as patched:
-        patched.setattr(type(tmp_path), "read_bytes", fail)
+        patched.setattr(os, "open", fail)
         with pytest.raises(OSError, match="Too many open files"):
             store.trust(tmp_path / "b", trusted=True)
     assert store.folder(tmp_path / "a").trusted is False

@@ -15,7 +15,7 @@ from acp_tui.console.moments import format_moment
 from acp_tui.console.tables import truncate
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.session_title import session_title
-from acp_tui.store.stored_sessions import read_session, sessions_directory
+from acp_tui.store.stored_sessions import list_sessions, read_session, sessions_directory
 
 if TYPE_CHECKING:
     import argparse
@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
     asyncio.run(update_in_background(_show_progress))
     _clear_progress()
+    list_sessions(paths().data)  # names those that cannot be read, which another process has skipped
     hits = SessionSearch(paths().cache).search(" ".join(args.text))
     if args.json:
         print(json.dumps({"hits": [_as_json(hit) for hit in hits]}, indent=2))

@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from acp_tui.config.own_files import open_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
-from acp_tui.config.small_file import read_small_file
 from acp_tui.mcp.sign_in.errors import SignInError
 from acp_tui.store.files.locks import try_lock
 
@@ -78,7 +78,7 @@ class TokenStore:
     def read(self) -> StoredSignIn | None:
         """Return the stored sign-in; None if there is none that can be read."""
         try:
-            content = json.loads(read_small_file(self.path) or b"")
+            content = read_own_json(self.path)
             stored = StoredSignIn(**content["sign_in"]) if content["version"] == VERSION else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
@@ -136,7 +136,7 @@ class TokenStore:
     def _open_lock(self, path: Path) -> int:
         try:
             private_directory(self._folder)
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            return open_own(path, os.O_RDWR | os.O_CREAT)
         except OSError as error:
             raise SignInError(f"Could not open {path}: {error.strerror}.") from error
 

@@ -6,6 +6,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import MAX_BYTES, open_own, read_own
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.files.locks import file_lock
 from acp_tui.store.wire_log import ends_mid_line
@@ -45,7 +46,7 @@ class JsonLinesFile:
             return []
 
     def _records(self) -> list[Record]:
-        lines = self._path.read_bytes().split(b"\n")
+        lines = read_own(self._path).split(b"\n")
         return [record for line in lines if (record := _record(line)) is not None]
 
     def append(self, record: Record) -> None:
@@ -58,7 +59,7 @@ class JsonLinesFile:
 
     def _append(self, data: bytes) -> int:
         """Append bytes and return the new size of the file."""
-        descriptor = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        descriptor = open_own(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT, MAX_BYTES)
         try:
             if ends_mid_line(descriptor):
                 data = b"\n" + data

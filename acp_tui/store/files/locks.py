@@ -9,6 +9,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from acp_tui.config.own_files import open_own
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -47,9 +49,9 @@ def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
 
     Most locks are held for milliseconds, unless a process is suspended while it holds the lock. The lock of
     the session index is held for a whole update. Raises `LockedError` if another process still holds the lock
-    after `timeout` seconds.
+    after `timeout` seconds, and `OSError` if the file cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
         deadline = time.monotonic() + timeout
         while not try_lock(descriptor):

@@ -11,6 +11,7 @@ import time
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.files.locks import file_lock
 
@@ -185,7 +186,7 @@ class McpFacts:
     def _content(self) -> dict[str, Any]:
         """Return the saved facts, unchecked, under their `_key`; empty if the file is missing or damaged."""
         try:
-            content = json.loads(self._path.read_bytes())
+            content = read_own_json(self._path)
         except (OSError, ValueError, RecursionError):
             return {}
         servers = content.get("servers") if isinstance(content, dict) else None

@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import write_private
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class McpOffers:
     def read(self, name: str, digest: str) -> SavedOffer:
         """Return a server's saved offer, or an empty one. `digest` identifies the server's definition."""
         try:
-            content = json.loads(self._path(name, digest).read_bytes())
+            content = read_own_json(self._path(name, digest))
         except (OSError, ValueError, RecursionError):
             return SavedOffer()
         if not isinstance(content, dict):

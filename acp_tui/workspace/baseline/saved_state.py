@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import open_own, read_own, read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.workspace.baseline.checkpoint import Checkpoint
 from acp_tui.workspace.baseline.file_change import FileState
@@ -37,7 +38,7 @@ class SavedState:
     def read(self, name: str) -> Any:
         """Return the value saved under a name; None if there is none or it is damaged."""
         with suppress(OSError, ValueError, RecursionError):
-            return json.loads((self._folder / f"{name}.json").read_bytes())
+            return read_own_json(self._folder / f"{name}.json")
         return None
 
     def write(self, name: str, value: object) -> bool:
@@ -55,9 +56,7 @@ class SavedState:
         try:
             private_directory(self._folder)
             path = self._folder / f"{name}.jsonl"
-            with open(
-                os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600), "ab"
-            ) as file:
+            with open(open_own(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT), "ab") as file:
                 file.write(data)
         except OSError as error:
             self._report(error)
@@ -66,7 +65,7 @@ class SavedState:
         """Return the values of a list. Torn lines are skipped."""
         found = []
         with suppress(OSError):
-            for line in (self._folder / f"{name}.jsonl").read_bytes().splitlines():
+            for line in read_own(self._folder / f"{name}.jsonl").splitlines():
                 with suppress(ValueError, RecursionError):
                     found.append(json.loads(line))
         return found
@@ -95,7 +94,7 @@ class SavedState:
             known = {path.name for path in folder.iterdir()}
             for name in contents.keys() - known:
                 temporary = folder / f".{name}"
-                descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+                descriptor = open_own(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
                 with open(descriptor, "wb") as file:
                     file.write(contents[name])
                 temporary.replace(folder / name)
@@ -114,7 +113,7 @@ class SavedState:
     def content(self, name: str) -> bytes | None:
         """Return saved content; None if it is missing."""
         with suppress(OSError, ValueError):
-            return (self._folder / "contents" / Path(name).name).read_bytes()
+            return read_own(self._folder / "contents" / Path(name).name)
         return None
 
     def _report(self, error: OSError) -> None:

@@ -1,0 +1,110 @@
+"""Opens the files that acp-tui keeps in its own directories. No other module opens them.
+
+Only regular files up to a limit are opened: a pipe would block, a device may have side effects, and a huge
+file would fill the memory. Any other file raises `UnusableFileError`, and the program names it when it ends.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MAX_BYTES = 100_000_000
+"""The maximum size of a file that is read at once. Only a long draft or rewind makes one larger than 1 MB."""
+MAX_RECORDING_BYTES = 1_000_000_000
+"""The maximum size of a recording, which is read in parts. By default, recording stops at a tenth of it."""
+MAX_RECORDED_BYTES = MAX_RECORDING_BYTES - 10_000_000
+"""Where recording stops at the latest, so that the last records leave the recording readable."""
+_ALWAYS = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+_KINDS = (
+    (stat.S_ISDIR, "is a directory"),
+    (stat.S_ISFIFO, "is a named pipe"),
+    (stat.S_ISSOCK, "is a socket"),
+)
+_met: dict[str, str] = {}
+
+
+class UnusableFileError(OSError):
+    """A file of acp-tui is not a regular file, or is too large. The error message is a clause: "it is …"."""
+
+    def __init__(self, path: Path, what: str) -> None:
+        super().__init__(errno.EINVAL, f"it {what}", str(path))
+        self.clause = f"{path.name} {what}"
+        self.sentence = f"{path} {what}, so it is not used."
+
+
+def open_own(path: Path, flags: int, max_bytes: int | None = None) -> int:
+    """Open a file of acp-tui and return the descriptor. A file that is created can be used only by the user.
+
+    Raises `UnusableFileError` if the file is not a regular file or has more than `max_bytes`, and another
+    `OSError` if it cannot be opened.
+    """
+    check_own(path, max_bytes)  # before opening: that can have side effects
+    try:
+        descriptor = os.open(path, flags | _ALWAYS, 0o600)
+    except OSError as error:
+        if error.errno in (errno.EISDIR, errno.ENXIO):  # replaced meanwhile
+            raise _unusable(path, "is not a regular file") from None
+        raise
+    try:
+        _check(path, os.fstat(descriptor), max_bytes)
+    except UnusableFileError:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+def read_own(path: Path, max_bytes: int = MAX_BYTES) -> bytes:
+    """Return the content of a file of acp-tui. Raises `UnusableFileError` and other `OSError`s."""
+    with open(open_own(path, os.O_RDONLY, max_bytes), "rb") as file:
+        data = file.read(max_bytes + 1)
+    if len(data) > max_bytes:  # it grew meanwhile
+        raise _unusable(path, _too_large(max_bytes))
+    return data
+
+
+def read_own_json(path: Path) -> Any:
+    """Return the value in a JSON file of acp-tui. Raises `OSError`, `ValueError` and `RecursionError`."""
+    return json.loads(read_own(path))
+
+
+def check_own(path: Path, max_bytes: int | None = None) -> None:
+    """Raise `UnusableFileError` if there is a file that `open_own` would refuse."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _unusable(path, "is a link to itself") from None
+        return  # `os.open` says why
+    _check(path, status, max_bytes)
+
+
+def unusable_files() -> dict[str, str]:
+    """Return a sentence for the path of each file that could not be used since the start or the last call."""
+    found = dict(_met)
+    _met.clear()
+    return found
+
+
+def _check(path: Path, status: os.stat_result, max_bytes: int | None) -> None:
+    mode = status.st_mode
+    if not stat.S_ISREG(mode):
+        raise _unusable(path, next((what for is_kind, what in _KINDS if is_kind(mode)), "is a device"))
+    if max_bytes is not None and status.st_size > max_bytes:
+        raise _unusable(path, _too_large(max_bytes))
+
+
+def _too_large(max_bytes: int) -> str:
+    return f"is larger than {max_bytes // 1_000_000:,} MB"
+
+
+def _unusable(path: Path, what: str) -> UnusableFileError:
+    error = UnusableFileError(path, what)
+    _met[str(path)] = error.sentence
+    return error
