@@ -98,6 +98,7 @@ COMMAND_TITLES: Mapping[str, str] = {
     "mcp.edit": "Edit definition of MCP server",
     "mcp.changes": "Show changes to MCP tool",
     "mcp.accept": "Accept changed MCP tool",
+    "mcp.filter": "Filter MCP items",
     # a replay
     "replay.pause": "Pause or continue replay",
     "replay.step": "Step replay",

@@ -643,7 +643,9 @@ TABLE: tuple[Key, ...] = (
     Key("mcp.home", "home,g", "end(-1)", "", "mcp", "Top / bottom"),
     Key("mcp.end", "end,G", "end(1)", "", "mcp", "Top / bottom"),
     Key("mcp.help", "question_mark", "app.help", "", "mcp", "Show the keys"),
-    Key("mcp.close", "escape,q,ctrl+n", "close", "close", "mcp", "Close the list of servers", 10),
+    Key("mcp.filter", "slash", "filter", "filter", "mcp", "Filter the tools, prompts or resources", 6),
+    Key("mcp.back", "escape", "back", "close", "mcp", "From a tab to the servers; from there, close", 10),
+    Key("mcp.close", "q,ctrl+n", "close", "", "mcp", "Close the list of servers"),
     # -- sign-in to an MCP server: before the input
     Key("signin.send", "enter", "send", "send", "signin", "Send what you pasted", 1),
     Key("signin.copy", "alt+c", "copy", "copy", "signin", "Copy the address", 2),

@@ -53,7 +53,12 @@ async def test_calls_show_their_results_and_are_listed(
         await ui.press("escape")
         await call_tool(ui, "wait", "never")
         await is_running_and_cancelled(ui, server_log)
-        await call_tool(ui, "ask")
+        screen = ui.app.screen
+        assert isinstance(screen, McpScreen)
+        screen.offers.choose("ask")
+        await ui.press("enter")
+        await ui.sees("Call ask of the MCP server", "It takes no arguments.", "❯ Cancel")
+        await ui.press("down", "enter")
         await asks_who_you_are(ui)
         await ui.press("escape", "4")
         await ui.sees("calls 3", "✔ echo", "you")

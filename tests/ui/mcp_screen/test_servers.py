@@ -54,11 +54,40 @@ async def test_a_test_lists_what_the_server_offers(open_ui: Open, add_server: Ad
         await ui.press("5")
         await ui.sees("connected")
         await ui.press("escape")
+        await ui.until(lambda: screen.focused is screen.servers)  # and the connection stays
+        await ui.sees("1 of 1 connected")
+        await ui.press("escape")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
         assert all(live.task is None or live.task.done() for live in screen.live._live.values())
         await open_screen(ui)
         await ui.sees("disconnected", "● tested", "17 tools")
         assert "accept all" not in ui.text()
+
+
+async def test_tools_are_filtered_by_words_in_their_name_or_description(
+    open_ui: Open, add_server: AddServer
+) -> None:
+    add_server("files", "--tools", "1000")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("1,017 tools accepted")
+        await ui.press("tab", "slash", *"Many tool-99")
+        await ui.until(lambda: "tool-997" in ui.text() and "echo" not in ui.text())
+        await ui.press("enter", "end")
+        await ui.until(lambda: screen.offers.chosen == "tool-999")
+        await ui.press("slash", *"xyzzy")
+        await ui.sees("No tools contain all these words.")
+        await ui.press("escape")
+        await ui.sees("echo")
+        assert screen.focused is screen.offers
+
+
+async def test_the_empty_list_says_how_to_add_a_server(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await open_screen(ui)
+        await ui.sees("No servers. Add one with")
+        assert "␊" not in ui.text()
 
 
 async def test_a_failure_says_why(open_ui: Open, add_server: AddServer) -> None:

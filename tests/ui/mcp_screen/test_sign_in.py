@@ -43,6 +43,9 @@ async def test_escape_cancels_the_sign_in_and_the_address_or_the_code_is_pasted(
 ) -> None:
     async with open_ui() as ui:
         await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("calendar requires sign-in: press s to sign in.")
+        assert "acp-tui mcp sign-in" not in ui.text()
         await _asked(ui)
         await ui.press("escape")
         await ui.sees("You cancelled the sign-in.")

@@ -25,6 +25,7 @@ from acp_tui.ui.screens.mcp.tabs.item_actions import ItemActions
 from acp_tui.ui.screens.mcp.tabs.tab_bar import TabBar
 from acp_tui.ui.screens.repeated_job import RepeatedJob
 from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class McpScreen(Dialog[None]):
     McpScreen FactLines { margin: 0 1 0 2; }
     McpScreen TabBar { margin: 1 1 0 2; }
     McpScreen OfferList { height: 1fr; margin: 0 0 0 1; }
+    McpScreen #filter { height: 1; border: none; padding: 0; margin: 0 1 0 3; background: $panel; }
+    McpScreen #filter { display: none; }
     """
     BINDINGS: ClassVar = keys.bindings("mcp")
     AUTO_FOCUS = "ServerList"
@@ -70,7 +73,7 @@ class McpScreen(Dialog[None]):
         self.live = LiveServers(
             context.cwd, self._update_live, ElicitationDialogs(self, lambda: self.palette).ask
         )
-        self.state = McpState(context, self.live, first, partial(keys.bound_keys, self, "mcp.test"))
+        self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
         parts = ScreenParts(
             self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
         )
@@ -85,6 +88,7 @@ class McpScreen(Dialog[None]):
                 yield Bar([], id="title")
                 yield FactLines(self.palette)
                 yield TabBar(self.palette)
+                yield InputLine(placeholder="type to filter", id="filter")
                 yield OfferList(self.palette)
         yield KeyBar()
 
@@ -123,9 +127,14 @@ class McpScreen(Dialog[None]):
         return self.query_one(OfferList)
 
     @property
+    def filter_line(self) -> InputLine:
+        """The filter of the chosen tab. It is hidden while there is no filter."""
+        return self.query_one("#filter", InputLine)
+
+    @property
     def in_tab(self) -> bool:
-        """Whether the focus is in the tab, not in the list of servers."""
-        return self.focused is self.offers
+        """Whether the focus is in the tab or its filter, not in the list of servers."""
+        return self.focused is self.offers or self.focused is self.filter_line
 
     @property
     def _item(self) -> str | None:
@@ -180,6 +189,7 @@ class McpScreen(Dialog[None]):
         if self.servers.chosen != self.state.key:
             self.state.key = self.servers.chosen
             self.state.log = ()
+            self._clear_filter()
             self.update()
             self.offers.scroll_home(animate=False)
             if self.state.tab_name == "log":
@@ -226,6 +236,7 @@ class McpScreen(Dialog[None]):
 
     def _show_tab(self, index: int) -> None:
         self.state.tab = index
+        self._clear_filter()
         self.update()
         self.offers.scroll_home(animate=False)
         self.set_focus(self.offers)
@@ -234,9 +245,37 @@ class McpScreen(Dialog[None]):
 
     # ------------------------------------------------------------------------- keys
 
+    def action_filter(self) -> None:
+        """Show the filter of the tab, and move the focus to it."""
+        self.filter_line.styles.display = "block"
+        self.set_focus(self.filter_line)
+
+    @on(InputLine.Changed, "#filter")
+    def _filter(self, event: InputLine.Changed) -> None:
+        self.state.filter = event.value
+        self.update()
+        self.offers.scroll_home(animate=False)
+
+    def _clear_filter(self) -> None:
+        self.filter_line.value = self.state.filter = ""
+        self.filter_line.styles.display = "none"
+
+    def action_back(self) -> None:
+        """Remove the filter; without one, move the focus from the tab to the servers; from there, close."""
+        if self.in_tab and (self.state.filter or self.focused is self.filter_line):
+            self._clear_filter()
+            self.update()
+            self.set_focus(self.offers)
+        elif self.in_tab:
+            self.action_switch()
+        else:
+            self.action_close()
+
     def action_open(self) -> None:
         """Move the focus from the servers to the tab. In the tab, use or show the chosen item."""
-        if self.in_tab:
+        if self.focused is self.filter_line:
+            self.set_focus(self.offers)
+        elif self.in_tab:
             self.item_actions.open(self._item)
         else:
             self.action_switch()
@@ -289,6 +328,8 @@ class McpScreen(Dialog[None]):
         """Return whether an action has an effect now. The footer omits keys without effect."""
         if not self.is_attached or not self.query(OfferList):
             return False
+        if action == "filter":
+            return self.in_tab and self.state.can_filter
         enabled = self.actions.is_enabled(action)
         if enabled is None:
             enabled = self.item_actions.is_enabled(action, self._item, in_tab=self.in_tab)
@@ -296,4 +337,6 @@ class McpScreen(Dialog[None]):
 
     def label_of(self, key_id: str) -> str | None:
         """Return the footer's label of a key if the label depends on the state; None for the usual label."""
+        if key_id == "mcp.back" and self.in_tab:
+            return "back"
         return self.actions.label_of(key_id) or self.item_actions.label_of(key_id, in_tab=self.in_tab)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.segment import Segment
@@ -18,6 +19,7 @@ from acp_tui.ui.screens.mcp.tabs.offer_items import prompt_items, resource_items
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from acp_tui.mcp.inspection import Inspection
     from acp_tui.session.state import ToolCall
     from acp_tui.ui.drawing.body import Spans
     from acp_tui.ui.panes.pane_list import PaneItem
@@ -35,19 +37,21 @@ class McpState:
     """Holds the servers and what the user chose; makes the texts and items that the MCP screen shows."""
 
     def __init__(
-        self, context: McpContext, live: LiveServers, name: str | None, test_key: Callable[[], str]
+        self, context: McpContext, live: LiveServers, name: str | None, key_of: Callable[[str], str]
     ) -> None:
-        """`name` is the server to choose first; `test_key` returns the key that tests a server."""
+        """`name` is the server to choose first; `key_of` returns the key of an action such as "mcp.test"."""
         self._context = context
         self._live = live
         self._first = name
-        self._test_key = test_key
+        self._key_of = key_of
         self.servers: Sequence[KnownServer] = ()
         self.loaded = False
         self.key: str | None = None
         """The key of the chosen server."""
         self.tab = 0
         """The index of the chosen tab."""
+        self.filter = ""
+        """The words that the shown tools, prompts and resources must contain."""
         self.log: Sequence[dict[str, Any]] = ()
         """The last records in the log of the chosen server."""
         self._named: Mapping[
@@ -82,7 +86,16 @@ class McpState:
 
     def facts(self, known: KnownServer) -> list[Fact]:
         """Return the facts about a server: configured, trusted, tested, sent to the agent, seen in use."""
-        return server_facts(known, self._context, self._named.get(known.server.name, ()))
+        facts = server_facts(known, self._context, self._named.get(known.server.name, ()))
+        test = known.saved.tested
+        if test is None or test.status != "needs sign-in":
+            return facts
+        hint = self._sign_in_hint(known)  # the saved sentence names a command of the command line
+        return [replace(fact, evidence=hint) if fact.label == "tested" else fact for fact in facts]
+
+    def _sign_in_hint(self, known: KnownServer) -> str:
+        name = reveal_line(known.server.name)
+        return f"{name} requires sign-in: press {self._key_of('mcp.sign_in')} to sign in."
 
     # ------------------------------------------------------------------------- the top lines
 
@@ -134,7 +147,7 @@ class McpState:
         return found or [text_item(self._empty_text(known), palette.dim)]
 
     def _items(self, known: KnownServer, palette: Palette) -> list[PaneItem]:
-        inspection = self._live.get(known).inspection
+        inspection = self._filtered(self._live.get(known).inspection)
         match self.tab_name:
             case "calls":
                 return call_items(self.calls(known), palette)
@@ -149,6 +162,38 @@ class McpState:
             case "resources" if inspection is not None:
                 return [*resource_items(inspection, palette)]
         return []
+
+    @property
+    def can_filter(self) -> bool:
+        """Whether the chosen tab has items that can be filtered."""
+        known = self.chosen
+        inspection = self._live.get(known).inspection if known is not None else None
+        return inspection is not None and self.tab_name in ("tools", "prompts", "resources")
+
+    def _filtered(self, inspection: Inspection | None) -> Inspection | None:
+        """Return the inspection with only those items that contain all words of the filter."""
+        words = self.filter.casefold().split()
+        if inspection is None or not words:
+            return inspection
+
+        def matches(*texts: str) -> bool:
+            text = " ".join(texts).casefold()
+            return all(word in text for word in words)
+
+        return replace(
+            inspection,
+            notes=[],
+            tools=[one for one in inspection.tools if matches(one.name, one.title, one.description)],
+            prompts=[one for one in inspection.prompts if matches(one.name, one.title, one.description)],
+            resources=[
+                one for one in inspection.resources if matches(one.name, one.title, one.uri, one.description)
+            ],
+            templates=[
+                one
+                for one in inspection.templates
+                if matches(one.name, one.title, one.uri_template, one.description)
+            ],
+        )
 
     def tool_changes(self, known: KnownServer) -> ToolChanges:
         """Return how the tools of a connected server differ from those that the user accepted."""
@@ -166,16 +211,20 @@ class McpState:
         """Return why the chosen tab is empty, or how to fill it."""
         live, status = self._live.get(known), self._live.status(known)
         if self.tab_name == "calls":
-            return "No calls of this server's tools in this session."
+            return "No calls to this server's tools in this session."
         if self.tab_name == "log":
             return "The log is empty."
         if status == "disabled":
             return "The server is disabled." if not known.withheld else f"Not used: {known.withheld}."
         if status == "connecting":
             return reveal_line(live.note) or "Connecting …"
+        if live.inspection is not None and self.filter.strip():
+            return f"No {self.tab_name} contain all these words."
         if live.inspection is not None:
             failed = live.inspection.failed_lists.get(self.tab_name)
             return reveal_line(failed) if failed else f"The server offers no {self.tab_name}."
+        if live.status == "needs sign-in":
+            return self._sign_in_hint(known)
         if live.note:
             return reveal_line(live.note)
-        return f"Press {self._test_key()} to connect to the server and list its {self.tab_name}."
+        return f"Press {self._key_of('mcp.test')} to connect to the server and list its {self.tab_name}."

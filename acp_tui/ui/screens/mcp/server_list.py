@@ -47,7 +47,7 @@ class ServerList(PaneList, inherit_bindings=False):
         items = [heading_item("Servers", self.palette, f"{len(rows):,}", first=True)]
         items += [self._item(*row) for row in rows]
         if loaded and not rows:
-            items.append(text_item("\nNo servers. Add one with `acp-tui mcp add`.", self.palette.dim))
+            items.append(text_item("No servers. Add one with `acp-tui mcp add`.", self.palette.dim))
         self.show(items)
 
     def _item(self, known: KnownServer, status: str, facts: Sequence[Fact]) -> PaneItem:

@@ -17,8 +17,14 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.session.events import McpCalled
     from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
     from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
     from acp_tui.ui.screens.mcp.tabs.call_items import ListedCall
+
+
+MAX_ABOUT = 300
+"""The maximum number of characters of a description in the question before a call."""
 
 
 class ItemActions:
@@ -142,6 +148,11 @@ class ItemActions:
         if connection is None:
             self._screen.notify("The server is not connected. Test it first.", timeout=4)
             return
+        if _takes_no_arguments(tool.input_schema):
+            if await self._screen.app.push_screen_wait(self._confirmation(known, tool)):
+                page = ToolCallScreen(connection, tool.name, {}, self._palette(), self._record_call)
+                self._screen.app.push_screen(page)
+            return
         dialog = SchemaFormDialog(
             f"Call {tool.name}",
             tool.input_schema,
@@ -156,6 +167,17 @@ class ItemActions:
             arguments = self._arguments[known.key, tool.name] = answer.content or {}
             page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._record_call)
             self._screen.app.push_screen(page)
+
+    def _confirmation(self, known: KnownServer, tool: ToolInfo) -> ConfirmScreen:
+        """Return the only question before a call of a tool without arguments."""
+        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+
+        name, server = reveal_line(tool.name), server_title(known.server.name)
+        about = reveal_line(tool.description)
+        question = f"Call {name} of the {server}? It takes no arguments."
+        if about:
+            question += f"\n\n{about if len(about) <= MAX_ABOUT else about[:MAX_ABOUT] + '…'}"
+        return ConfirmScreen(question, self._palette(), yes="Call the tool", no="Cancel")
 
     def _record_call(self, call: McpCalled) -> None:
         if self._context.note is not None:
@@ -218,3 +240,9 @@ class ItemActions:
         except OSError as error:
             self._show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
         self._reload()
+
+
+def _takes_no_arguments(schema: dict[str, Any]) -> bool:
+    """Return whether an input schema describes no argument, so that a form would be empty."""
+    described = {key for key, value in schema.items() if value not in ({}, [], False)}
+    return described <= {"type", "title", "description", "$schema"}
