@@ -146,7 +146,9 @@ class Document:
         if section.kind == "code":
             code = before if isinstance(before, CodeLayout) else None
             growing = section.block == self._growing_block
-            layout = CodeLayout(section, self._settings, growing=growing, before=code)
+            above = self._layouts[-1] if section.first and self._layouts else None
+            start = above.end if isinstance(above, CodeLayout) else 0
+            layout = CodeLayout(section, self._settings, growing=growing, before=code, start=start)
         elif isinstance(before, TextLayout) and before.section.looks_like(section):
             layout = before
             if before.in_memory:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 MAX_UNDRAWN_LINES = 30
 """If more lines of growing code wait for colours, the lines stay plain until the code is complete."""
+MAX_HIGHLIGHTED_CHARACTERS = 100_000
+"""Code in a block after this many characters stays plain: a lexer reads 200,000 characters in a second."""
 MAX_PROSE_WIDTH = 120
 """The maximum width of a line of prose, in cells. Longer lines are hard to read."""
 MIN_SECTION_WIDTH = 16
@@ -138,9 +140,17 @@ class CodeLayout:
     in_memory = True
 
     def __init__(
-        self, section: Section, settings: LayoutSettings, *, growing: bool, before: CodeLayout | None = None
+        self,
+        section: Section,
+        settings: LayoutSettings,
+        *,
+        growing: bool,
+        before: CodeLayout | None = None,
+        start: int = 0,
     ) -> None:
+        """`before` is the previous layout of the section, `start` its offset in the block, in characters."""
         self.section = section
+        self.end = start + section.size
         self._settings = settings
         self._growing = growing
         self._indent = settings.indent(section)
@@ -150,7 +160,7 @@ class CodeLayout:
         self._code: list[str] = []  # the code of each line of the section
         self._ends: list[int] = []  # the number of the row after each line; rows of the label do not count
         self._carry = ""  # the last, incomplete row of a part of a long line; drawn with the next part
-        self._language = fence_language(info)
+        self._language = fence_language(info) if start < MAX_HIGHLIGHTED_CHARACTERS else ""
         self._highlighter = Highlighter(self._language, settings.palette)
         self._highlighted: list[Spans] = []
         self._strips: dict[int, list[Strip]] = {}

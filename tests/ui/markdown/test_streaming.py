@@ -13,6 +13,7 @@ from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.markdown.document import Document
 from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
+from acp_tui.ui.markdown.section_layout import MAX_HIGHLIGHTED_CHARACTERS
 from tests.support.markdown import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])
@@ -165,3 +166,16 @@ def test_growing_code_keeps_its_colours() -> None:
         made.update()
         made.line(made.height - 1)
     assert made.line(1) is first
+
+
+@pytest.mark.parametrize("end", ["", "```\n"], ids=["open", "closed"])
+def test_the_end_of_a_very_long_code_block_is_plain(end: str) -> None:
+    code = "".join(f"return {number:060}\n" for number in range(3000))
+    drawn = document(f"```python\n{code}{end}after", 80)
+    styles = [
+        {segment.style for segment in drawn.line(number) if segment.text.strip() == "return"}
+        for number in range(drawn.height)
+    ]
+    coloured = [number for number, found in enumerate(styles) if found]
+    assert MAX_HIGHLIGHTED_CHARACTERS <= 68 * len(coloured) < MAX_HIGHLIGHTED_CHARACTERS * 1.1
+    assert coloured == list(range(coloured[0], coloured[-1] + 1))
