@@ -63,6 +63,11 @@ _SECRETS: dict[str, tuple[str, ...]] = {
         *(".claude.json", ".codex/auth.json", ".gemini/oauth_creds.json", ".local/share/opencode/auth.json"),
     ),
     "contains the environment of a process": ("proc/*/environ",),
+    "may contain passwords that were typed": (
+        *(".bash_history", ".zsh_history", ".zhistory", ".sh_history", ".ksh_history", ".fish_history"),
+        *("fish/fish_history", ".python_history", ".node_repl_history", ".irb_history", ".psql_history"),
+        *(".mysql_history", ".sqlite_history", ".rediscli_history", ".mongo_history", ".lesshst"),
+    ),
 }
 # Writing one of these makes something run later, without asking.
 _RUNNING: dict[str, tuple[str, ...]] = {
@@ -134,6 +139,7 @@ _RUNNING: dict[str, tuple[str, ...]] = {
     ),
     "runs at set times or when the system starts": (
         *(
+            "crontab",
             "etc/cron*",
             "spool/cron/*",
             "etc/systemd/*",
@@ -144,7 +150,12 @@ _RUNNING: dict[str, tuple[str, ...]] = {
         ),
         *("etc/rc.local", "etc/ld.so.preload", "library/launchdaemons/*"),
     ),
+    "runs when a program of its name is started": (".local/bin/*",),
     "contains settings of acp-tui": (".acp-tui.toml",),
+}
+# Ordinary files of a project. Agents read them all the time, and may, but writing one makes something run.
+_BUILDING: dict[str, tuple[str, ...]] = {
+    "runs when the project is built or tested": ("makefile", "gnumakefile", "conftest.py"),
 }
 _GIT_REASON = "configures git and can name programs that git runs"
 _GIT_DIRECTORY = (".git", ".git/*")
@@ -169,7 +180,7 @@ _NAMES = frozenset(
 # Templates that are meant to be committed contain no secrets.
 _HARMLESS = ("*.example", "*.sample", "*.template", "*.dist", "*.defaults")
 
-_BY_REASON = {**_SECRETS, **_RUNNING}
+_BY_REASON = {**_SECRETS, **_RUNNING, **_BUILDING}
 _ALL_SECRETS = tuple(pattern for patterns in _SECRETS.values() for pattern in patterns)
 _ALL = tuple(pattern for patterns in _BY_REASON.values() for pattern in patterns)
 
@@ -190,6 +201,22 @@ def sensitive_reason(path: str | PurePath, extra: Iterable[str] = ()) -> str | N
     if not _matches(_ALL, text) or _matches(_HARMLESS, text):
         return None
     return next((why for why, patterns in _BY_REASON.items() if _matches(patterns, text)), None)
+
+
+def strongest_reason(*reasons: str | None) -> str | None:
+    """Return the first of the reasons that matters for reading, else the first reason, else None."""
+    found = [reason for reason in reasons if reason is not None]
+    return next((reason for reason in found if reason not in _BUILDING), found[0] if found else None)
+
+
+def reason_for_reading(*reasons: str | None) -> str | None:
+    """Return the first of the reasons why a file is sensitive that matters for reading the file.
+
+    Ordinary files of a project, such as its `Makefile`, are sensitive only because writing them makes
+    something run later.
+    """
+    found = strongest_reason(*reasons)
+    return None if found in _BUILDING else found
 
 
 def holds_secrets(path: str | PurePath, extra: Iterable[str] = ()) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
+from acp_tui.config.sensitive_files import strongest_reason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,6 +62,15 @@ class PathContext:
     identify: Callable[[str], tuple[int, int] | None] = lambda _: None  # returns a folder's device and inode
     repository_of: Callable[[str], str | None] = lambda _folder: None  # returns a folder's git repository
 
+    @property
+    def real_roots(self) -> tuple[str, ...]:
+        """The folders of the workspace, with symlinks resolved."""
+        try:
+            real = [posixpath.normpath(self.resolve(root)) for root in (self.cwd, *self.roots)]
+        except (OSError, ValueError):
+            return ()
+        return tuple(dict.fromkeys(real))
+
     def target(self, path: str, base: str | None = None) -> Target:
         """Resolve a path, and determine whether the path is in the workspace and whether it is sensitive.
 
@@ -76,7 +86,8 @@ class PathContext:
             inside = any(_within(real, posixpath.normpath(self.resolve(root))) for root in self.roots)
         except (OSError, ValueError):
             real, inside = posixpath.normpath(absolute), False
-        return Target(absolute, real, inside, self.sensitive(absolute) or self.sensitive(real))
+        sensitive = strongest_reason(self.sensitive(absolute), self.sensitive(real))
+        return Target(absolute, real, inside, sensitive)
 
     def folder(self, path: str, base: str | None = None) -> Target:
         """Like `target`, but for the folder that a command runs in.
@@ -128,7 +139,7 @@ class Subject:
     cwd: Target | None = None
     environment: tuple[tuple[str, str], ...] = ()  # the variables that are set for it
     variables: tuple[tuple[str, str], ...] = ()  # those of `environment` that are not harmless
-    sensitive_names: tuple[str, ...] = ()  # the sensitive files that it names, as clauses about "it"
+    sensitive_names: tuple[str, ...] = ()  # sensitive files that it names, secrets that it prints: clauses
     written: tuple[Target, ...] = ()  # the files that its output is redirected to
     writes_unknown: bool = False  # its output is also redirected to files whose names are computed
     dangerous: str | None = None  # why no rule and no policy may allow it, as a clause about "it"

@@ -12,6 +12,7 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.sensitive_files import reason_for_reading, strongest_reason
 from acp_tui.permissions.commands.command_reader import read_command
 from acp_tui.permissions.commands.composite_reader import read_parts
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
@@ -310,6 +311,8 @@ _VERBS = {"read": "read", "search": "search in", "edit": "edit", "delete": "dele
 def _files(call: ToolCall, kind: str, context: PathContext) -> Subject:
     sources = [[context.target(path) for path in source] for source in paths_of(call)]
     targets = _distinct(target for source in sources for target in source)
+    if kind in {"read", "search"}:
+        targets = tuple(replace(each, sensitive=reason_for_reading(each.sensitive)) for each in targets)
     doubt = None
     if len({frozenset(target.real for target in source) for source in sources}) > 1:
         doubt = "it names different files in different places"
@@ -323,7 +326,7 @@ def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
     found: dict[str, Target] = {}
     for target in targets:
         first = found.setdefault(target.real, target)
-        found[target.real] = replace(first, sensitive=first.sensitive or target.sensitive)
+        found[target.real] = replace(first, sensitive=strongest_reason(first.sensitive, target.sensitive))
     return tuple(found.values())
 
 

@@ -203,6 +203,23 @@ def test_yolo_does_not_allow_a_patch_outside_or_of_a_git_hook(project: Path) -> 
     assert "its raw input names" in result["permissions"][3]["why"]
 
 
+@pytest.mark.parametrize("name", ["Makefile", "conftest.py", ".local/bin/tool"])
+def test_files_that_run_later_are_read_but_not_written_without_a_question(project: Path, name: str) -> None:
+    path = project / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("all:\n")
+    prompt = steps(
+        ["ask", "fs/read_text_file", {"path": str(path)}],
+        permission("read", toolCallId="r", locations=[{"path": str(path)}]),
+        ["ask", "fs/write_text_file", {"path": str(path), "content": "all: evil\n"}],
+        permission("edit", toolCallId="e", locations=[{"path": str(path)}]),
+    )
+    reading = name != ".local/bin/tool"
+    result = execute_json(prompt, "--policy", "accept-edits", cwd=project)
+    assert [allowed(answer) for answer in answers(result)] == [reading, reading, False, False]
+    assert path.read_text() == "all:\n"
+
+
 def test_environment_variables_prevent_a_rule_from_matching(project: Path) -> None:
     def create(**env: str) -> list[Any]:
         pairs = [{"name": name, "value": value} for name, value in env.items()]

@@ -5,7 +5,13 @@ from pathlib import Path
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.config.sensitive_files import glob_may_match_sensitive, holds_secrets, sensitive_reason
+from acp_tui.config.sensitive_files import (
+    glob_may_match_sensitive,
+    holds_secrets,
+    reason_for_reading,
+    sensitive_reason,
+    strongest_reason,
+)
 
 
 @pytest.mark.parametrize(
@@ -194,3 +200,28 @@ def test_user_patterns_match_a_name_or_the_end_of_a_path(pattern: str, path: str
 
 def test_the_reason_names_the_matching_user_pattern() -> None:
     assert sensitive_reason("/p/a.csv", ["*.csv"]) == "matches '*.csv' in workspace.sensitive"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/p/Makefile", "/p/sub/makefile", "/p/GNUmakefile", "/p/conftest.py", "/p/tests/conftest.py"),
+        *("/home/u/.local/bin/ls", "/p/crontab", "/home/u/.bash_history", "/home/u/.zsh_history"),
+        *("/home/u/.local/share/fish/fish_history", "/home/u/.python_history"),
+    ],
+)
+def test_files_that_builds_and_tests_run_and_histories_are_sensitive(path: str) -> None:
+    assert sensitive_reason(path)
+
+
+@pytest.mark.parametrize("path", ["/p/Makefile.am", "/p/conftest.txt", "/p/local/bin/x", "/p/history.py"])
+def test_files_with_similar_names_are_not_sensitive(path: str) -> None:
+    assert sensitive_reason(path) is None
+
+
+def test_a_makefile_is_sensitive_only_if_it_is_written() -> None:
+    makefile, secrets = sensitive_reason("/p/Makefile"), sensitive_reason("/p/.env")
+    assert reason_for_reading(makefile) is None
+    assert reason_for_reading(makefile, secrets) == secrets  # a link to `.env`
+    assert strongest_reason(None, makefile) == makefile
+    assert reason_for_reading(sensitive_reason("/p/.bashrc"))

@@ -13,14 +13,14 @@ FOLDER = "/home/me/work/project"
 @pytest.mark.parametrize("name", ["dangerous", "dangerous_held_out"])
 def test_at_least_98_percent_of_dangerous_commands_are_marked(name: str) -> None:
     listed = commands(name)
-    missed = [line for line in listed if not danger(line, folder=FOLDER)]
+    missed = [line for line in listed if not danger(line, folder=FOLDER, roots=(FOLDER,))]
     assert len(listed) >= 100
     assert len(missed) <= len(listed) * 0.02, missed
 
 
 def test_no_ordinary_command_is_marked() -> None:
     listed = commands("ordinary")
-    marked = {line: why for line in listed if (why := danger(line, folder=FOLDER))}
+    marked = {line: why for line in listed if (why := danger(line, folder=FOLDER, roots=(FOLDER,)))}
     assert len(listed) >= 300
     assert marked == {}
 

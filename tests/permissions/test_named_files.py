@@ -94,6 +94,7 @@ WITH_SENSITIVE_FILES = (
     "zip",
     "chmod 600 ~/.ssh/config",
     "cp ~/.bashrc",
+    "~/.local/bin/python",
     "sudo cp app.service",
     "/etc/cron.d/app",
     "/etc/sudoers",
@@ -114,7 +115,9 @@ def test_commands_without_sensitive_files_name_none(line: str) -> None:
 
 def test_ordinary_commands_of_the_corpus_name_none() -> None:
     found = {line: names for line in commands("ordinary") if (names := command(line).sensitive_names)}
-    assert [line for line in found if not any(known in line for known in WITH_SENSITIVE_FILES)] == []
+    naming = [line for line, names in found.items() if any(name.startswith("it names") for name in names)]
+    assert [line for line in naming if not any(known in line for known in WITH_SENSITIVE_FILES)] == []
+    assert set(found) - set(naming) == {"env | sort", "history | tail -20"}
 
 
 def test_the_reason_has_the_expanded_file_name() -> None:

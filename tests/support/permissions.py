@@ -65,10 +65,13 @@ def subject_of(*frames: dict[str, Any]) -> Subject:
     return subject_of_call(call_of(*frames), PLACE)
 
 
-def danger(command_line: str | tuple[str, ...], folder: str = "") -> str | None:
-    """Return why a command line, or a program with arguments, is dangerous."""
+def danger(command_line: str | tuple[str, ...], folder: str = "", roots: tuple[str, ...] = ()) -> str | None:
+    """Return why a command line, or a program with arguments, is dangerous.
+
+    It runs in `folder`; `roots` are the folders of the workspace.
+    """
     line = parse_command_line(command_line) if isinstance(command_line, str) else parse_argv(command_line)
-    return find_danger(command_line, line, expand_steps(line, folder))
+    return find_danger(command_line, line, expand_steps(line, folder, roots))
 
 
 def command(line: str | list[str], **fields: Any) -> Subject:

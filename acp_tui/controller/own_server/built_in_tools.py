@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from acp_tui.config.sensitive_files import reason_for_reading
 from acp_tui.controller.own_server.prepared_call import InvalidCallError, PreparedCall
 from acp_tui.controller.own_server.tool_result import ToolResult, failure
 from acp_tui.errors import Refusal
@@ -89,7 +90,7 @@ class BuiltInTools:
         path = self._path(arguments)
         old, new = (_optional_text(arguments, name, MAX_TEXT) for name in ("old", "new"))
         real = await asyncio.to_thread(posixpath.realpath, path)
-        why = self._files.sensitive(path) or self._files.sensitive(real)
+        why = reason_for_reading(self._files.sensitive(path), self._files.sensitive(real))
         if old is None and new is None:
             if why:
                 raise InvalidCallError(f"{path} {why}, so its changes are shown only in acp-tui's review.")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, Part, Word
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.commands.printed_secrets import printed_secrets
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
@@ -64,7 +65,7 @@ class Command:
     environment: tuple[tuple[str, str], ...] = ()
     variables: tuple[tuple[str, str], ...] = ()  # the part of `environment` that is not harmless
     argument_risks: tuple[tuple[int, str], ...] = ()  # see `risky_arguments`
-    sensitive_names: tuple[str, ...] = ()  # sensitive files, as clauses: "it names …"
+    sensitive_names: tuple[str, ...] = ()  # sensitive files and printed secrets, as clauses: "it names …"
     written: tuple[Target, ...] = ()  # the files that output is redirected to, as far as they are known
     writes_unknown: bool = False  # output is also redirected to files whose names are computed
     paths_may_change: bool = False  # an earlier command may put links in place of the files in `written`
@@ -81,9 +82,9 @@ class Command:
 class Analysis:
     """A command parsed once for all checks, and the danger found in it."""
 
-    def __init__(self, given: str | tuple[str, ...], folder: str) -> None:
+    def __init__(self, given: str | tuple[str, ...], folder: str, context: PathContext) -> None:
         self.line = parse_command_line(given) if isinstance(given, str) else parse_argv(given)
-        self.steps = expand_steps(self.line, folder)
+        self.steps = expand_steps(self.line, folder, context.real_roots)
         self.danger = find_danger(given, self.line, self.steps)
 
 
@@ -110,10 +111,10 @@ def read_command(
     directory = context.folder(cwd or context.cwd) if not isinstance(cwd, Target) else cwd
     unwrapped = _unwrap(given, directory, context, follow_cd=follow_cd)
     inner, folder = unwrapped.inner, unwrapped.folder
-    analysis = Analysis(inner, folder.real)
+    analysis = Analysis(inner, folder.real, context)
     danger, too_long = analysis.danger, analysis.line.too_long
     if inner != (given.strip(BLANKS) if isinstance(given, str) else given):
-        outer = Analysis(given, directory.real)
+        outer = Analysis(given, directory.real, context)
         danger, too_long = outer.danger or danger, outer.line.too_long or too_long
     words, not_plain = _plain_words(inner, shell_free=shell_free)
     places = [(folder, analysis.steps)]
@@ -133,7 +134,7 @@ def read_command(
         environment=tuple((env or {}).items()),
         argument_risks=tuple(find_argument_risks(words, folder, context)) if words else (),
         variables=significant_variables(env or {}, context.base_environment),
-        sensitive_names=tuple(dict.fromkeys(names)),
+        sensitive_names=tuple(dict.fromkeys([*names, *printed_secrets(analysis.steps)])),
         written=tuple({target.real: target for each in written for target in each.targets}.values()),
         writes_unknown=any(each.unknown for each in written),
         other_folders=tuple(unwrapped.other_folders),

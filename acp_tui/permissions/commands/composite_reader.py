@@ -11,6 +11,7 @@ from acp_tui.permissions.commands.command_reader import Analysis, Command
 from acp_tui.permissions.commands.composite_command import split_command
 from acp_tui.permissions.commands.git_arguments import find_subcommand
 from acp_tui.permissions.commands.named_files import sensitive_files
+from acp_tui.permissions.commands.printed_secrets import printed_secrets
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_builtins import changes_shell
 from acp_tui.permissions.commands.wrappers import shell_script
@@ -95,7 +96,7 @@ def _run_before(commands: Sequence[JoinedCommand], at: int) -> Iterator[JoinedCo
 
 
 def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> Command:
-    analysis = Analysis(joined.source, whole.cwd.real)
+    analysis = Analysis(joined.source, whole.cwd.real, context)
     problem = joined.problem or _problem(joined, analysis)
     words = None if problem else joined.words
     variables = dict(whole.environment) | joined.variables
@@ -120,7 +121,7 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
         environment=tuple(variables.items()),
         variables=significant_variables(variables, context.base_environment),
         argument_risks=tuple(risks),
-        sensitive_names=tuple(names),
+        sensitive_names=(*names, *printed_secrets(analysis.steps)),
         written=tuple(written.values()),
         too_long=analysis.line.too_long,
         dangerous=analysis.danger,

@@ -10,7 +10,7 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.config.sensitive_files import glob_may_match_sensitive
+from acp_tui.config.sensitive_files import glob_may_match_sensitive, reason_for_reading
 from acp_tui.permissions.danger.inline_code import code_of
 
 if TYPE_CHECKING:
@@ -108,7 +108,8 @@ def _why(path: str, folder: str, context: PathContext, *, writes: bool = False) 
     if not writes and "/" not in path and context.repository_of(folder) == folder:
         # Every relative path in a git directory would be sensitive. Check only the name itself.
         folder = "/"
-    if why := context.target(path, folder).sensitive:
+    why = context.target(path, folder).sensitive
+    if why := why if writes else reason_for_reading(why):
         return why
     return "may match a sensitive file" if glob_may_match_sensitive(path) else None
 
@@ -121,10 +122,13 @@ def _words(step: Step) -> Iterator[tuple[str, bool]]:
         if "<<" not in each.operator and ">" not in each.operator:
             yield each.target.text, False
     writes = step.name in _WRITERS
+    if step.name in {"sed", "perl"}:
+        writes = "i" in step.letters or step.has("--in-place")
     pattern_options = _PATTERN_OPTIONS | _PATTERN_OPTIONS_OF.get(step.name, set())
     before = ""
-    for word in step.part.words:
-        if before not in pattern_options:
+    for position, word in enumerate(step.part.words):
+        is_program = position == 0 and "/" not in word.text  # such as `crontab`: found in PATH
+        if before not in pattern_options and not is_program:
             yield word.text, writes
         before = word.text
     for text in step.part.input:

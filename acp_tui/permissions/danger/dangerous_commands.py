@@ -146,14 +146,14 @@ def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | Non
 
 def _in_scripts(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
     """Return the first reason why code passed to a shell or other interpreter is dangerous, or None."""
-    for program in (program for step in steps for program in inline_code.code_of(step)):
-        why, commands = inline_code.check_code(program)
+    for at, program in ((step, program) for step in steps for program in inline_code.code_of(step)):
+        why, commands = inline_code.check_code(program, at.folder, at.roots)
         if why := why or (_in_prose(commands, depth + 1) if commands else None):
             return why
     for step in steps:
         for script in _scripts(step, steps):
             parsed = parse_command_line(script)
-            inner = expand_steps(parsed, step.folder)
+            inner = expand_steps(parsed, step.folder, step.roots)
             if why := _in_text(script, parsed, inner, depth + 1):
                 return why
             line.too_long = line.too_long or parsed.too_long

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 from acp_tui.permissions.danger.protected_paths import (
     HOME,
     ROOT,
+    WORKSPACE,
+    climbs_out,
     describe_precious,
     describe_protected,
+    describe_workspace,
     find_vital_file,
     is_wild,
+    join_path,
 )
 from acp_tui.permissions.danger.steps import Step, find_feeders
 
@@ -24,6 +28,8 @@ _CHANGERS = frozenset({"mv", "truncate", "chmod", "chown", "chgrp", "dd", "tee"}
 _LISTERS = frozenset({"find", "gfind", "fd", "fdfind", "ls", "dir", "echo", "printf", "du", "tree", "locate"})
 _NARROWING = frozenset({"-name", "-iname", "-path", "-ipath", "-wholename", "-regex", "-iregex"})
 _NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", "-size", "-empty"})
+# Searches for links, for files of other users, or with `-prune` are not meant to empty a project.
+_NARROWING_IN_PROJECTS = frozenset({"l", "-perm", "-user", "-group", "-links", "-samefile", "-prune"})
 _FIND_STARTS = re.compile(r"-[HLP]|-O\d|-D")
 _EVERY_NAME = "**"
 """A pattern that matches every name in a folder."""
@@ -39,11 +45,11 @@ def check_removal(step: Step) -> str | None:
     everything = fetched or _recursive(step) or step.name in _RECURSIVE_REMOVERS | {"gio"}
     for path in step.operands:
         if everything:
-            found = describe_precious(path, step.folder)
+            found = describe_precious(path, step.folder) or describe_workspace(path, step.folder, step.roots)
         else:
             found = (
                 describe_protected(path, step.folder)
-                if _EVERY_NAME in path
+                if is_wild(path.rpartition("/")[2])
                 else find_vital_file(path, step.folder)
             )
             found = found or _below_system(path, step.folder)
@@ -75,7 +81,7 @@ def check_find(step: Step) -> str | None:
         if text in {"-exec", "-execdir", "-ok", "-okdir"}
     ]
     verbs = ["deletes"] if "-delete" in step.arguments else [verb for run in runs if (verb := _effect(run))]
-    found = _searched(step) if verbs else None
+    found = _searched(step, verbs[0]) if verbs else None
     return f"it {verbs[0]} {found}" if found else None
 
 
@@ -84,8 +90,17 @@ def _check_fd(step: Step) -> str | None:
         if text in {"-x", "-X", "--exec", "--exec-batch"} and (verb := _effect(step.arguments[at + 1 :])):
             words = step.arguments[:at]
             paths = words if any(map(_narrows_fd, ["", *words], words)) else [*words, "."]
-            found = next((what for path in paths if (what := describe_protected(path, step.folder))), None)
+            found = _first_protected(paths, step, verb)
             return f"it {verb} {found}" if found else None
+    return None
+
+
+def _first_protected(paths: Iterable[str], step: Step, verb: str = "deletes") -> str | None:
+    """Describe the first path that is protected; for a deletion also one that means the whole workspace."""
+    roots = step.roots if verb == "deletes" else ()
+    for path in paths:
+        if what := describe_protected(path, step.folder) or describe_workspace(path, step.folder, roots):
+            return what
     return None
 
 
@@ -108,7 +123,7 @@ def _effect(command: Sequence[str]) -> str | None:
     return "changes" if name in _CHANGERS else None
 
 
-def _searched(step: Step) -> str | None:
+def _searched(step: Step, verb: str = "deletes") -> str | None:
     """Describe the protected folder that `find` searches; None if there is none.
 
     A search that is limited to some files counts only in the root or the home directory.
@@ -120,14 +135,18 @@ def _searched(step: Step) -> str | None:
         if text.startswith(("-", "(", "!")):
             break
         places.append(text)
-    found = next((what for path in places or ["."] if (what := describe_protected(path, step.folder))), None)
+    found = _first_protected(places or ["."], step, verb)
+    if found == WORKSPACE and any(text in _NARROWING_IN_PROJECTS for text in step.arguments):
+        return None
     return found if found is None or found in {ROOT, HOME} or not _narrowed(step) else None
 
 
 def _narrowed(step: Step) -> bool:
-    pairs = zip(step.arguments, [*step.arguments[1:], ""], strict=True)
+    words = step.arguments
     return any(
-        (name in _NARROWING and not is_wild(value)) or name in _NARROWING_BY_AGE for name, value in pairs
+        (name in _NARROWING and not is_wild(value)) or name in _NARROWING_BY_AGE
+        for before, name, value in zip(("", *words), words, (*words[1:], ""), strict=False)
+        if before not in {"!", "-not"}
     )
 
 
@@ -164,8 +183,16 @@ def check_git_clean(step: Step) -> str | None:
     for assignment in step.part.assignments:
         if assignment.startswith("GIT_WORK_TREE="):
             folder = assignment.partition("=")[2]
-    found = describe_protected(folder, step.folder) if forced and folder else None
-    return f"it deletes untracked files in {found}" if found else None
+    if not forced:
+        return None
+    if found := describe_protected(folder, step.folder) if folder else None:
+        return f"it deletes untracked files in {found}"
+    led = join_path(folder, step.folder) if folder else ""
+    places = [text for text in options if not text.startswith("-")]
+    outside = (join_path(text, led) not in step.roots for text in places if climbs_out(text))
+    if any(outside) or (led and led not in step.roots and describe_workspace(led, "", step.roots)):
+        return "it deletes untracked files outside the workspace"
+    return None
 
 
 def check_sync(step: Step) -> str | None:
@@ -181,7 +208,7 @@ def check_sync(step: Step) -> str | None:
         places += step.operands[2:3] if step.operands[0] == "sync" else []
     elif step.name in {"tar", "gtar"} and step.has("--remove-files"):
         places += step.operands
-    found = next((what for path in places if (what := describe_protected(path, step.folder))), None)
+    found = _first_protected(places, step)
     return f"it deletes {found}" if found else None
 
 
@@ -198,7 +225,7 @@ def check_listed_removal(all_steps: Sequence[Step]) -> str | None:
         if _removes_its_input(step):
             lists = _listed(find_feeders(all_steps, step)) or _named_in(step)
         elif step.name in REMOVERS:
-            lists = _listed(Step(inner, step.folder) for inner in step.part.inner)
+            lists = _listed(Step(inner, step.folder, step.roots) for inner in step.part.inner)
         if lists:
             return f"it deletes {lists}"
     return None
@@ -221,11 +248,9 @@ def _listed(listers: Iterable[Step]) -> str | None:
         if step.name in {"find", "gfind"}:
             found = _searched(step)
         elif step.name in {"ls", "dir", "du", "tree"}:
-            places = step.operands or ["."]
-            found = next((what for path in places if (what := describe_protected(path, step.folder))), None)
+            found = _first_protected(step.operands or ["."], step)
         elif step.name in _LISTERS:
-            texts = re.split(r"\s|\\[0nt]", " ".join(step.operands))
-            found = next((what for text in texts if (what := describe_protected(text, step.folder))), None)
+            found = _first_protected(re.split(r"\s|\\[0nt]", " ".join(step.operands)), step)
         else:
             found = None
         if found:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.deletion import REMOVERS
-from acp_tui.permissions.danger.inline_code import INTERPRETER
+from acp_tui.permissions.danger.inline_code import (
+    CODE_OPTION,
+    INTERPRETER,
+    POWERSHELLS,
+    code_of,
+    runs_its_input,
+)
 from acp_tui.permissions.danger.steps import Step, find_feeders
 
 if TYPE_CHECKING:
@@ -15,11 +21,49 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.commands.command_line import Part
 
-DOWNLOADERS = frozenset(
-    {"curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "ftp", "lftp"}
-)
-_FEEDERS = DOWNLOADERS | {"nc", "ncat", "netcat", "telnet", "socat", "ssh", "gsutil"}
-ALL_SHELLS = SHELLS | {"rbash", "rksh", "rzsh", "csh", "tcsh", "yash", "elvish", "nu", "pwsh"}
+DOWNLOADERS = frozenset({
+    *("curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "ftp"),
+    *("lftp", "lwp-request", "lwp-download", "lwp-mirror", "iwr", "irm", "invoke-webrequest"),
+    "invoke-restmethod",
+})  # fmt: skip
+# `GET` and `POST` come with Perl's LWP.
+_FEEDERS = DOWNLOADERS | {
+    *(
+        "nc",
+        "ncat",
+        "netcat",
+        "telnet",
+        "socat",
+        "ssh",
+        "gsutil",
+        "get",
+        "post",
+        "rclone",
+        "ipfs",
+        "dig",
+        "s3cmd",
+    ),
+}
+# Programs that download only with one of these arguments.
+_FEEDING_ARGUMENTS = {
+    "openssl": frozenset({"s_client"}),
+    "aws": frozenset({"s3", "s3api"}),
+    "gcloud": frozenset({"storage"}),
+}
+ALL_SHELLS = SHELLS | {"rbash", "rksh", "rzsh", "csh", "tcsh", "yash", "elvish", "nu"} | POWERSHELLS
+_STDIN = frozenset({"-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/$$/fd/0"})
+# Programs that run a script from the web, with the subcommands after which its address can stand.
+_URL_RUNNERS = {
+    "deno": frozenset({"run", "serve", "test", "bench", "install", "eval"}),
+    "bun": frozenset({"run", "x"}),
+    "uv": frozenset({"run"}),
+    "pipx": frozenset({"run"}),
+    "npx": frozenset[str](),
+    "bunx": frozenset[str](),
+    "pnpx": frozenset[str](),
+    "nu": frozenset[str](),
+}
+_URL = re.compile(r"(?:git\+)?(?:https?|ftp)://", re.IGNORECASE)
 _RUNNERS_ELSEWHERE = frozenset({"ssh", "docker", "podman", "kubectl", "lxc", "nsenter", "chroot"})
 _OUTPUT_OPTIONS = frozenset({"--output", "--output-document", "--out"})
 _DECODING = {
@@ -54,7 +98,9 @@ def check_downloads(all_steps: Sequence[Step]) -> str | None:
         # A shell without a file argument runs its input, also if `sudo` or the like starts the shell.
         if pipelines and (runs_input(step) or (part.pipeline in pipelines and _group_runs_input(part))):
             return DOWNLOADED
-        if fed or step.name in _FEEDERS:
+        if _runs_url(step):
+            return DOWNLOADED
+        if fed or _feeds(step):
             pipelines.add(part.pipeline)
             variables |= {text.partition("=")[0] for text in part.assignments if fed}
         if step.name == "read" and part.pipeline in pipelines:
@@ -114,7 +160,11 @@ def runs_input(step: Step) -> bool:
     """Return True if the step may run its standard input as a script."""
     arguments = step.arguments
     if step.name in {"source", "."}:
-        return any(text in {"/dev/stdin", "-"} for text in arguments)
+        return any(text in _STDIN for text in arguments)
+    if step.name in {"iex", "invoke-expression"}:
+        return True
+    if step.name in POWERSHELLS and arguments[-1:] == ("-",):
+        return True
     if (
         step.name in {"at", "batch"}
         or (step.name == "parallel" and not step.operands)
@@ -124,14 +174,33 @@ def runs_input(step: Step) -> bool:
     if step.name in ALL_SHELLS:
         if any(re.match(r"-\w*c", text) for text in arguments):
             return step.part.open_ended  # `xargs sh -c`
-        options = re.compile(r"-.*|/dev/stdin|pipefail|errexit")
-        return "-s" in arguments or all(map(options.fullmatch, arguments))
+        options = re.compile(r"-.*|pipefail|errexit")
+        return "-s" in arguments or all(text in _STDIN or options.fullmatch(text) for text in arguments)
     if step.name in _RUNNERS_ELSEWHERE:
         last = [_base(text) for text in arguments if text not in {"-", "-s"}][-1:]
         return bool(last) and last[0] in ALL_SHELLS and len(arguments) > 1
     if INTERPRETER.match(step.name):
-        return all(text in {"-", "/dev/stdin"} for text in arguments)
-    return False
+        subcommand = step.name in {"deno", "bun"} and arguments[:1] == ("run",)
+        words = arguments[1:] if subcommand else arguments
+        return _reads_script(step, words) or any(map(runs_its_input, code_of(step)))
+    return any(map(runs_its_input, code_of(step)))
+
+
+def _reads_script(step: Step, words: Sequence[str]) -> bool:
+    """Return True if an interpreter with these arguments has neither a script file nor code to run."""
+    valued = _PYTHON_VALUED if step.name.startswith(("python", "pypy")) else _OTHER_VALUED
+    before = ""
+    for word in words:
+        if not word.startswith("-") and before not in valued and word not in _STDIN:
+            return False
+        if word == "-m" or CODE_OPTION.fullmatch(word) or word in _ONLY_TELLING:
+            return False
+        before = word
+    return True
+
+
+_ONLY_TELLING = frozenset({"--version", "--help", "-V", "-h", "-v"})
+"""Options with which an interpreter prints something and ends."""
 
 
 _SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
@@ -183,7 +252,24 @@ def _group_runs_input(part: Part) -> bool:
 
 
 def _downloads(part: Part) -> bool:
-    return part.name in _FEEDERS or any(map(_downloads, part.inner))
+    return _feeds(Step(part)) or any(map(_downloads, part.inner))
+
+
+def _feeds(step: Step) -> bool:
+    """Return True if the output of the step may come from the network."""
+    if step.name in _FEEDERS or _FEEDING_ARGUMENTS.get(step.name, frozenset()) & set(step.arguments):
+        return True
+    sources = (each.target.text for each in step.part.redirections if "<" in each.operator)
+    return bool(step.part.words) and any(map(_NETWORK_FILE.match, sources))
+
+
+def _runs_url(step: Step) -> bool:
+    """Return True for a program that runs a script from the web, as in `deno run https://…`."""
+    subcommands = _URL_RUNNERS.get(step.name)
+    if subcommands is None:
+        return False
+    words = [text for text in step.operands if text not in subcommands]
+    return bool(words) and _URL.match(words[0]) is not None
 
 
 def _decodes(step: Step) -> bool:
@@ -208,7 +294,7 @@ def _files_from(step: Step) -> list[str]:
             named.append(value if sign else " ".join(step.arguments[at + 1 : at + 2]))
         elif short and (short[2] == "o" or step.name.startswith("wget")):
             named.append(text[short.end() :] or " ".join(step.arguments[at + 1 : at + 2]))
-    keeps_name = step.name.startswith(("wget", "aria2c", "axel")) and not named
+    keeps_name = step.name.startswith(("wget", "aria2c", "axel", "lwp-")) and not named
     if keeps_name or "O" in step.letters or step.has("--remote-name", "--remote-name-all"):
         named += [text.partition("?")[0] for text in step.operands]
     return found + [name for name in named if name != "-"]

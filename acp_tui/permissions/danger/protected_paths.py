@@ -5,9 +5,14 @@ from __future__ import annotations
 import posixpath
 import re
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ROOT = "everything on this machine"
 HOME = "the home directory"
+WORKSPACE = "the whole workspace"
 
 _SYSTEM_FOLDERS = (
     *("/bin", "/boot", "/dev", "/efi", "/etc", "/home", "/lib", "/lib32", "/lib64", "/media", "/mnt"),
@@ -75,6 +80,22 @@ def describe_precious(path: str, folder: str = "") -> str | None:
         if depth and "/".join(parts[depth:]) in _HOME_FOLDERS:
             return f"{HOME}'s {'/'.join(parts[depth:])}"
     return None
+
+
+def describe_workspace(path: str, folder: str, roots: Iterable[str]) -> str | None:
+    """Return `WORKSPACE` if a path means a folder in `roots`, everything in it, or a folder around it."""
+    for parts in _candidates(path, folder) if folder or path.startswith("/") else ():
+        while parts and is_wild(parts[-1]):
+            parts.pop()
+        plain = "/" + "/".join(parts)
+        if any(root == plain or root.startswith(f"{plain.rstrip('/')}/") for root in roots):
+            return WORKSPACE
+    return None
+
+
+def climbs_out(path: str) -> bool:
+    """Return True if a path consists only of `..`."""
+    return bool(path) and set(posixpath.normpath(path).split("/")) == {".."}
 
 
 def find_vital_file(path: str, folder: str = "") -> str | None:

@@ -43,6 +43,7 @@ class Step:
 
     part: Part
     folder: str = ""  # where it runs; empty if that is not known
+    roots: tuple[str, ...] = ()  # the folders of the workspace
 
     @property
     def name(self) -> str:
@@ -177,10 +178,11 @@ def _folder_of_wrapped(wrapper: Part, wrapped: Part) -> str:
     return ""
 
 
-def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
+def expand_steps(line: CommandLine, folder: str = "", roots: tuple[str, ...] = ()) -> list[Step]:
     """Return the commands of a line. A wrapper comes before the command that it wraps.
 
-    `folder` is the folder in which the line runs; empty if the folder is not known. Sets `line.too_long` if
+    `folder` is the folder in which the line runs; empty if the folder is not known. `roots` are the folders
+    of the workspace. Sets `line.too_long` if
     the line becomes too long when its words are expanded.
     """
     shell = _Shell(folder)
@@ -190,7 +192,7 @@ def expand_steps(line: CommandLine, folder: str = "") -> list[Step]:
         for part in _expand_part(given, shell):
             shell.record_assignments(part)
             folder = _folder_of_wrapped(wrapper, part) if wrapper is not None else ""
-            found.append(Step(part, join_path(folder, shell.folder) if folder else shell.folder))
+            found.append(Step(part, join_path(folder, shell.folder) if folder else shell.folder, roots))
             shell.change_folder(part)
             wrapper = part if part.name in _FOLDER_OPTIONS else None
     line.too_long = line.too_long or shell.room < 0

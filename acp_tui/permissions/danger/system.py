@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import find_vital_file
+from acp_tui.permissions.danger.protected_paths import describe_protected, find_vital_file, is_wild
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,7 @@ _ROOT_MOUNT = re.compile(
 )
 _HARMLESS_SIGNAL = re.compile(r"(?:-|--signal=)(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
 _SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
+_REMOUNT = re.compile(r"(?:\b|^-o)remount\b")
 _SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
 
@@ -34,8 +35,28 @@ def check_vital_file(step: Step) -> str | None:
         written += step.operands if in_place else []
     elif step.name == "dd":
         written += [text[3:] for text in step.arguments if text.startswith("of=")]
-    found = next((what for path in written if (what := find_vital_file(path, step.folder))), None)
-    return f"it changes {found}, which the system needs" if found else None
+    for path in written:
+        found = find_vital_file(path, step.folder)
+        if found is None and is_wild(path.rpartition("/")[2]):  # `/etc/*`
+            found = describe_protected(path, step.folder)
+        if found:
+            return f"it changes {found}, which the system needs"
+    return None
+
+
+def check_mount(step: Step) -> str | None:
+    """Check for commands that unmount a file system the machine needs, or mount it in another way."""
+    if step.name == "umount":
+        if step.has("--all") or re.search(r"a", step.letters):
+            return "it unmounts all file systems"
+        found = next(
+            (what for path in step.operands if (what := describe_protected(path, step.folder))), None
+        )
+        return f"it unmounts {found}" if found else None
+    if step.name != "mount" or not any(map(_REMOUNT.search, step.arguments)):
+        return None
+    found = next((what for path in step.operands if (what := describe_protected(path, step.folder))), None)
+    return f"it mounts {found} in another way" if found else None
 
 
 def check_shutdown(step: Step) -> str | None:
@@ -92,6 +113,7 @@ def check_root_mount(step: Step) -> str | None:
 
 CHECKS: tuple[Callable[[Step], str | None], ...] = (
     check_vital_file,
+    check_mount,
     check_shutdown,
     check_accounts,
     check_set_user_id,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from weakref import WeakValueDictionary
 
-from acp_tui.config.sensitive_files import sensitive_reason
+from acp_tui.config.sensitive_files import reason_for_reading, sensitive_reason
 from acp_tui.errors import Refusal
 from acp_tui.session.error_codes import INTERNAL_ERROR
 from acp_tui.workspace.files import refusals
@@ -61,7 +61,8 @@ class FileAccess:
             raise refusals.not_found(path) from None
         except OSError as error:
             raise refusals.unreadable(path, refusals.describe(error), INTERNAL_ERROR) from None
-        return ReadHandle(path, real, file, inside=self.roots.contains(real), why=self._sensitive(path, real))
+        why = reason_for_reading(self.sensitive(real), self.sensitive(path))
+        return ReadHandle(path, real, file, inside=self.roots.contains(real), why=why)
 
     def prepare_writing(self, path: str) -> WriteHandle:
         """Open the directory of a file to be written, without creating anything.
@@ -78,9 +79,8 @@ class FileAccess:
         real = target.real
         with self._locks_guard:
             lock = self._locks.setdefault(real, threading.Lock())
-        return WriteHandle(
-            path, target, lock, inside=self.roots.contains(real), why=self._sensitive(path, real)
-        )
+        why = self.sensitive(real) or self.sensitive(path)
+        return WriteHandle(path, target, lock, inside=self.roots.contains(real), why=why)
 
     def sensitive(self, path: str | Path) -> str | None:
         """Return why the user should be asked about this path; None if there is no need.
@@ -88,10 +88,6 @@ class FileAccess:
         Considers the built-in patterns, the patterns in the settings, and git directories.
         """
         return sensitive_reason(path, self._patterns) or git_directory_reason(path)
-
-    def _sensitive(self, asked: str, real: Path) -> str | None:
-        """Check the agent's path `asked` and the real path. Return why one path is sensitive, or None."""
-        return self.sensitive(real) or self.sensitive(asked)
 
 
 class ReadHandle:
