@@ -11,7 +11,7 @@ from textual import events, on
 
 from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems, show_newest_first
+from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems, place_toasts
 from acp_tui.ui.keys.key_sequencer import KeySequencer
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.tabs.quit_guard import QuitGuard
@@ -168,9 +168,7 @@ class AcpTui(ResilientApp):
         message, title = visible(message), visible_line(title)
         if self._visible_toasts.admit(message, timeout):
             if self.screen_stack:
-                show_newest_first(self.screen)
-                if (place := getattr(self.screen, "place_toasts", None)) is not None:
-                    place()
+                place_toasts(self.screen)
             super().notify(message, title=title, severity=severity, timeout=timeout, markup=False)
 
     def _notify_problems(self) -> None:

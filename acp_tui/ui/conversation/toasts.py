@@ -47,6 +47,22 @@ def show_newest_first(screen: Screen[Any]) -> None:
             toasts.styles.set_rule("layout", NewestFirst())  # the property accepts Textual's layouts only
 
 
+def place_toasts(screen: Screen[Any]) -> None:
+    """Place the toasts of a screen where they cover nothing, or as little as possible.
+
+    A screen can have a `place_toasts` of its own. Other pages get shorter while toasts are shown below them.
+    On a dialog, which is in the middle of the screen, the toasts are at the top.
+    """
+    show_newest_first(screen)
+    if (place := getattr(screen, "place_toasts", None)) is not None:
+        place()
+    elif screen.styles.align_vertical != "middle":
+        for rack in screen.query("ToastRack"):
+            rack.styles.layer = "default"  # on the same layer, a docked widget takes space from the others
+            rack.styles.dock, rack.styles.align_vertical = "bottom", "bottom"
+            rack.styles.margin = 0
+
+
 class VisibleToasts:
     """Suppresses a toast until the time of an equal earlier one is over, as when a key is held down."""
 

@@ -60,3 +60,45 @@ async def test_a_new_toast_is_visible_beside_long_ones(open_ui: Open, lines: int
         ui.screen.notify("The newest one.")
         await ui.sees("The newest one.")
         assert not any("number 0" in line for line in ui.lines())
+
+
+async def test_toasts_take_rows_below_a_page_and_cover_nothing(open_ui: Open, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "a.txt").write_text("old\n")
+    text = f"{'a line right across the screen, ' * 3}up to its end\n" * 40
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send("hello")  # waits for the baseline
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        (project / "a.txt").write_text(text)
+        await ui.press("f2")
+        await ui.sees("edited by you")
+        before = ui.lines()
+        ui.app.notify("Something happened. " * 8)
+        await ui.sees("Something happened")
+        after = ui.lines()
+        first = next(number for number, line in enumerate(after) if "y accept" in line)
+        assert [line[:79].rstrip() for line in after[:first]] == [
+            line[:79].rstrip() for line in before[:first]
+        ]
+        await ui.press("escape", "alt+o")
+        await ui.sees("Overview", "1 ○ scripted")
+        ui.app.notify("Something else happened. " * 8)
+        await ui.sees("Something else happened", "Enter go to")
+        lines = ui.lines()
+        assert next(number for number, line in enumerate(lines) if "▌" in line) > 10
+
+
+async def test_the_cursor_of_the_review_stays_visible_above_a_toast(open_ui: Open, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    (project / "a.txt").write_text("old\n")
+    async with open_ui(size=(80, 24)) as ui:
+        await ui.send("hello")
+        await ui.until(lambda: ui.said() and ui.session.phase == "idle")
+        (project / "a.txt").write_text("".join(f"line {number}\n" for number in range(40)))
+        await ui.press("f2")
+        await ui.sees("edited by you")
+        await ui.press(*["down"] * 17)
+        await ui.until(lambda: any("❯" in line and "line 16" in line for line in ui.lines()))
+        ui.app.notify("Something happened. " * 8)
+        await ui.sees("Something happened")
+        await ui.until(lambda: any("❯" in line and "line 16" in line for line in ui.lines()))

@@ -25,6 +25,7 @@ from acp_tui.cli.start_questions import StartAnswer, StartQuestion
 from acp_tui.config import early_settings
 from acp_tui.config.mcp import ResolvedServer, Server
 from acp_tui.config.paths import paths
+from acp_tui.controller.changes.rewind import FileTexts
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.controller.requests.permission_gate import PermissionGate
 from acp_tui.controller.requests.rule_book import RuleBook
@@ -59,6 +60,7 @@ from acp_tui.ui.permission.rules_screen import RulesScreen
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
@@ -91,6 +93,7 @@ from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.frame_diff import FrameDiff
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.status.status_facts import StatusFacts
+from acp_tui.workspace.baseline.turn_history import RewindStep
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
 from tests.support.stored_sessions import record_session
@@ -235,8 +238,22 @@ def subagent(palette: Palette) -> SubagentScreen:
     return SubagentScreen(entry, host, SessionContext(Session(), palette, EVIL))
 
 
+def rewind(palette: Palette) -> RewindDialog:
+    """Return the list of files of a rewind, which the agent has named."""
+
+    async def texts(_: RewindStep) -> FileTexts:
+        return FileTexts(EVIL, None, (1, 2))
+
+    steps = [
+        RewindStep(Path(f"/{NAME}"), "restore", edited_between_turns=True),
+        RewindStep(Path(f"/2{NAME}"), "restore", obstacle=EVIL),
+    ]
+    return RewindDialog(EVIL, steps, str, texts, palette, cwd="/")
+
+
 DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
     ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
+    RewindDialog: rewind,
     RenameDialog: lambda palette: RenameDialog(EVIL, EVIL, palette),
     OverviewScreen: overview,
     ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),

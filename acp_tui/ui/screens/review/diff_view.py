@@ -57,6 +57,10 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether the part that the user moved to is gone, so that the cursor is now in another one."""
         self._message = ""
 
+    def on_resize(self) -> None:
+        """Keep the cursor visible, for example above a toast or a long comment."""
+        self.call_after_refresh(self._show_cursor)
+
     # ------------------------------------------------------------------------- content
 
     def show(self, diff: FileDiff | None, message: str = "") -> None:
