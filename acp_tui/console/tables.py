@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 WIDTH = 80
+EMOJI_SELECTOR = "\ufe0f"
+"""Makes the symbol before it an emoji, which is two columns wide."""
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -63,10 +65,15 @@ def labelled(
 
 def cells(text: str) -> int:
     """Return the width of the text in terminal columns."""
-    return sum(
-        0 if unicodedata.combining(char) else 2 if unicodedata.east_asian_width(char) in "WF" else 1
-        for char in text
-    )
+    return sum(map(_char_cells, text, ["", *text]))
+
+
+def _char_cells(char: str, before: str) -> int:
+    if char == EMOJI_SELECTOR:
+        return int(bool(before) and _char_cells(before, "") == 1 and unicodedata.category(before) == "So")
+    if unicodedata.combining(char) or unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def truncate(text: str, width: int) -> str:

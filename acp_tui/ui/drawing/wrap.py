@@ -94,13 +94,10 @@ def shorten(text: str, width: int) -> str:
     """
     if cell_len(text) <= width:
         return text
-    kept, room = [], width - 1
-    for char in text:
-        room -= get_character_cell_size(char)
-        if room < 0:
-            break
-        kept.append(char)
-    return "".join(kept) + "…" if width > 0 else ""
+    if width < 1:
+        return ""
+    kept = text[: _fitting_end(text, 0, width - 1)]
+    return (kept if cell_len(kept) < width else "") + "…"
 
 
 def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
@@ -129,6 +126,8 @@ def shorten_path(path: str, width: int) -> str:
         if room < 0:
             break
         kept.append(char)
+    while kept and cell_len("".join(reversed(kept))) >= width:  # a character can widen the one before
+        kept.pop()
     return "…" + "".join(reversed(kept)) if width > 0 else ""
 
 

@@ -41,8 +41,14 @@ def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[Palette
             KEYS[name].label,
         )
         for name, title in COMMAND_TITLES.items()
-        if name in nodes
+        if name in nodes and _is_of_use(screen, name)
     ]
+
+
+def _is_of_use(screen: Screen[Any], name: str) -> bool:
+    """Return False for "Stop the turn" while the key only closes something, or goes back to the prompt."""
+    label_of: Callable[[str], str | None] | None = getattr(screen, "label_of", None)
+    return name != "turn.stop" or label_of is None or label_of(name) == "stop"
 
 
 def theme_commands(

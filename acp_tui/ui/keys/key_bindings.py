@@ -121,7 +121,7 @@ SCOPES: dict[ScopeName, KeyScope] = {
     "anywhere": KeyScope("Anywhere", "Navigation, available wherever the focus is."),
     "app": KeyScope("Program", "Always available."),
     "edit": KeyScope("Editing", "Cursor movement and deletion in the prompt."),
-    "help": KeyScope("Help", "This page."),
+    "help": KeyScope("Help", "This page. Type to search it."),
 }
 """All scopes by name, in the order of the help page."""
 
@@ -184,7 +184,7 @@ TABLE: tuple[Key, ...] = (
     Key("launcher.mcp", "ctrl+n", "mcp_servers", "MCP servers", "launcher", "Show the MCP servers", 3),
     Key(
         "launcher.worktree",
-        "alt+t",
+        "alt+t,f6",
         "toggle_worktree",
         "in a worktree",
         "launcher",
@@ -269,7 +269,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key(
         "prompt.send_now",
-        "alt+s,ctrl+enter",
+        "alt+s,ctrl+s,ctrl+enter",
         "send_now",
         "send now",
         "prompt",
@@ -287,7 +287,15 @@ TABLE: tuple[Key, ...] = (
     Key("prompt.down", "down", "down", "down", "prompt", "Down one line, or recall a later prompt"),
     Key("prompt.history", "ctrl+r", "search_history", "history", "prompt", "Search previous prompts", 12),
     Key("prompt.editor", "ctrl+g", "external_editor", "$EDITOR", "prompt", "Edit the prompt in $EDITOR", 13),
-    Key("prompt.unfold", "alt+u", "unfold", "unfold paste", "prompt", "Unfold the paste at the cursor", 5),
+    Key(
+        "prompt.unfold",
+        "alt+u,shift+f7",
+        "unfold",
+        "unfold paste",
+        "prompt",
+        "Unfold the paste at the cursor",
+        5,
+    ),
     Key(
         "prompt.attach_output",
         "ctrl+l",
@@ -338,7 +346,7 @@ TABLE: tuple[Key, ...] = (
     Key("queue.edit", "enter,e", "edit", "edit", "queue", "Remove the prompt from the queue and edit it", 2),
     Key(
         "queue.send_now",
-        "s,alt+s,ctrl+enter",
+        "s,alt+s,ctrl+s,ctrl+enter",
         "send_now",
         "send now",
         "queue",
@@ -418,6 +426,8 @@ TABLE: tuple[Key, ...] = (
     Key("transcript.attach", "a", "attach", "attach", "transcript", "Attach a command's output"),
     Key("transcript.up", "up,k", "scroll_up", "up", "transcript", "Scroll"),
     Key("transcript.down", "down,j", "scroll_down", "down", "transcript", "Scroll"),
+    Key("transcript.entry_before", "K", "move(-1)", "", "transcript", "Previous / next entry"),
+    Key("transcript.entry_after", "J", "move(1)", "", "transcript", "Previous / next entry"),
     Key("transcript.home", "g,home", "scroll_home", "top", "transcript", "Top / bottom"),
     Key("transcript.end", "G,end", "scroll_end", "end", "transcript", "Top / bottom"),
     Key(
@@ -648,7 +658,7 @@ TABLE: tuple[Key, ...] = (
     Key("mcp.close", "q,ctrl+n", "close", "", "mcp", "Close the list of servers"),
     # -- sign-in to an MCP server: before the input
     Key("signin.send", "enter", "send", "send", "signin", "Send what you pasted", 1),
-    Key("signin.copy", "alt+c", "copy", "copy", "signin", "Copy the address", 2),
+    Key("signin.copy", "alt+c,ctrl+y", "copy", "copy", "signin", "Copy the address", 2),
     Key("signin.cancel", "escape", "close", "cancel", "signin", "Cancel the sign-in", 3),
     # -- search
     Key("find.next", "enter,down", "find_next(1)", "next", "find", "Next match", 1),
@@ -741,9 +751,9 @@ TABLE: tuple[Key, ...] = (
     Key("form.page_down", "pagedown", "page(1)", "", "form", "Scroll the form"),
     Key("form.newline", "ctrl+j,alt+enter,shift+enter", "newline", "", "form", "Insert a newline"),
     Key("form.review", "ctrl+s,ctrl+enter", "review", "review", "form", "Review what will be sent", 2),
-    Key("form.json", "f2", "json", "as JSON", "form", "Switch between fields and JSON", 5),
-    Key("form.schema", "f3", "schema", "schema", "form", "View the JSON schema", 6),
-    Key("form.decline", "f8", "decline", "decline", "form", "Decline to answer the server or agent", 3),
+    Key("form.json", "ctrl+o", "json", "as JSON", "form", "Switch between fields and JSON", 5),
+    Key("form.schema", "ctrl+r", "schema", "schema", "form", "View the JSON schema", 6),
+    Key("form.decline", "ctrl+n", "decline", "decline", "form", "Decline to answer the server or agent", 3),
     Key("form.close", "escape", "close", "cancel", "form", "Close the form without an answer", 4),
     Key("form.choose", "space", "choose", "choose", "form_choice", "Choose or unselect the value", 1),
     # -- lists
@@ -815,6 +825,7 @@ TABLE: tuple[Key, ...] = (
     Key("replay.start", "home", "start", "start", "replay", "Restart", -2, True),
     Key("replay.finish", "end", "finish", "end", "replay", "Jump to end", -1, True),
     Key("replay.close", "escape", "close", "quit", "replay", "Close the open view, else quit", 9),
+    Key("replay.quit", "q", "quit", "", "replay", "Close the open view, else quit", priority=True),
     Key(
         "replay.interrupt",
         "ctrl+c",
@@ -850,7 +861,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key(
         "session.policy",
-        "alt+p",
+        "alt+p,shift+f6",
         "policy",
         "policy",
         "conversation",
@@ -899,7 +910,7 @@ TABLE: tuple[Key, ...] = (
     Key("conversation.end", "ctrl+end", "end", "", "anywhere", "Top / bottom of the conversation"),
     Key("panes.toggle", "ctrl+b", "toggle_panes", "panes", "anywhere", "Open or close the panes", 10),
     Key("panes.focus", "f8", "focus_panes", "", "anywhere", "Focus the panes, or go back to the prompt"),
-    Key("session.usage", "alt+c", "usage", "usage", "anywhere", "Usage: context, tokens and cost"),
+    Key("session.usage", "alt+c,shift+f9", "usage", "usage", "anywhere", "Usage: context, tokens and cost"),
     Key(
         "conversation.tab",
         "tab",
@@ -954,7 +965,7 @@ TABLE: tuple[Key, ...] = (
     ),
     Key(
         "tab.waiting",
-        "alt+a",
+        "alt+a,shift+f1",
         "show_waiting",
         "",
         "app",
@@ -963,15 +974,25 @@ TABLE: tuple[Key, ...] = (
     ),
     Key(
         "tab.overview",
-        "alt+o",
+        "alt+o,shift+f12",
         "overview",
         "",
         "app",
         "Show all open conversations and what they are doing",
         priority=True,
     ),
-    Key("tab.rename", "alt+n", "rename_tab", "", "app", "Rename the tab and its session", priority=True),
-    Key("tab.close", "alt+w", "close_tab", "", "app", "Close the tab and end its agent", priority=True),
+    Key(
+        "tab.rename",
+        "alt+n,shift+f2",
+        "rename_tab",
+        "",
+        "app",
+        "Rename the tab and its session",
+        priority=True,
+    ),
+    Key(
+        "tab.close", "alt+w,ctrl+f4", "close_tab", "", "app", "Close the tab and end its agent", priority=True
+    ),
     Key("app.suspend", "ctrl+z", "suspend_process", "", "app", "Suspend to the shell; `fg` resumes"),
     Key("app.quit", "ctrl+q", "quit", "quit", "app", "Quit", 14, priority=True),
     # -- editing
@@ -1025,12 +1046,18 @@ TABLE: tuple[Key, ...] = (
         "Delete to start / end of line",
     ),
     Key("edit.undo", "ctrl+underscore", "undo", "", "edit", "Undo"),
-    Key("edit.redo", "ctrl+y", "redo", "", "edit", "Redo"),
+    Key("edit.redo", "ctrl+right_square_bracket", "redo", "", "edit", "Redo"),
+    Key("edit.yank", "ctrl+y", "yank", "", "edit", "Insert the words or lines that were last deleted"),
     Key("edit.cut", "ctrl+x", "cut", "", "edit", "Cut, copy, paste"),
     Key("edit.copy", "ctrl+c,super+c", "copy", "", "edit", "Cut, copy, paste"),
     Key("edit.paste", "ctrl+v", "paste", "", "edit", "Cut, copy, paste"),
     # -- help
-    Key("help.close", "escape,f1,q", "close", "close", "help", "Close the help", 1),
+    Key("help.up", "up", "scroll(-1)", "up", "help", "Scroll"),
+    Key("help.down", "down", "scroll(1)", "down", "help", "Scroll"),
+    Key("help.page_up", "pageup", "page(-1)", "", "help", "Scroll a page"),
+    Key("help.page_down", "pagedown", "page(1)", "", "help", "Scroll a page"),
+    Key("help.close", "escape", "close", "close", "help", "Clear the search; if it is empty, close", 1),
+    Key("help.quit", "f1", "close_page", "", "help", "Close the help", priority=True),
 )
 
 KEYS: dict[str, Key] = {key.id: key for key in TABLE}

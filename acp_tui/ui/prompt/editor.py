@@ -20,6 +20,8 @@ from acp_tui.ui.terminal.input.textual_keys import run_binding
 from acp_tui.ui.theme.component_style import foreground_style
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.text import Text
     from textual import events
     from textual.binding import BindingType
@@ -51,6 +53,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self._files = files
         self._inserted_text: str | None = None  # set by `replace_text`; no menu opens for it
         self._menus_outdated = False  # the text changed since the last `update_menus`
+        self._removed = ""  # by the last edit
+        self._killed = ""  # what the last keys that delete words or lines have deleted
+        self._kill_end: tuple[str, Location] | None = None  # text and cursor after the last of these keys
         super().__init__(soft_wrap=True, highlight_cursor_line=False, compact=True)
         self.cursor_blink = False
         self.match_cursor_bracket = False
@@ -189,6 +194,48 @@ class PromptEditor(TextArea, inherit_bindings=False):
             self.action_copy()
             self.action_delete_left()
 
+    # ------------------------------------------------------------------------- deleting and inserting again
+
+    def action_delete_word_left(self) -> None:
+        """Delete the previous word. `action_yank` inserts it again."""
+        self._kill(super().action_delete_word_left, before=True)
+
+    def action_delete_word_right(self) -> None:
+        """Delete the next word. `action_yank` inserts it again."""
+        self._kill(super().action_delete_word_right, before=False)
+
+    def action_delete_to_start_of_line(self) -> None:
+        """Delete to the start of the line. `action_yank` inserts the text again."""
+        self._kill(super().action_delete_to_start_of_line, before=True)
+
+    async def action_delete_to_end_of_line_or_delete_line(self) -> None:
+        """Delete to the end of the line, or the line. `action_yank` inserts the text again."""
+        again = self._begin_kill()
+        await super().action_delete_to_end_of_line_or_delete_line()
+        self._end_kill(again=again, before=False)
+
+    def _kill(self, delete: Callable[[], None], *, before: bool) -> None:
+        again = self._begin_kill()
+        delete()
+        self._end_kill(again=again, before=before)
+
+    def _begin_kill(self) -> bool:
+        """Return True if nothing has happened since the last deletion, so that the next one extends it."""
+        self._removed = ""
+        return self._kill_end == (self.text, self.cursor_location)
+
+    def _end_kill(self, *, again: bool, before: bool) -> None:
+        """Remember the deleted text; `before` if it stood before the cursor."""
+        if self._removed:
+            earlier = self._killed if again else ""
+            self._killed = self._removed + earlier if before else earlier + self._removed
+        self._kill_end = self.text, self.cursor_location
+
+    def action_yank(self) -> None:
+        """Insert what was last deleted by words or lines."""
+        if self._killed:
+            self._insert(self._killed)
+
     @property
     def has_paste(self) -> bool:
         """True if the text contains a paste that can be unfolded."""
@@ -220,7 +267,9 @@ class PromptEditor(TextArea, inherit_bindings=False):
             edit.from_location = self._outside_token(top, after=False)
             edit.to_location = self._outside_token(bottom, after=True)
         self._menus_outdated = True
-        return super().edit(edit)
+        result = super().edit(edit)
+        self._removed = result.replaced_text
+        return result
 
     def validate_selection(self, selection: Selection) -> Selection:
         """If an end of a selection is inside a token, move the end out, in the cursor's direction."""

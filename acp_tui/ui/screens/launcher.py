@@ -244,8 +244,9 @@ class LauncherScreen(BaseScreen):
         self.refresh_bindings()
 
     def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Choose the clicked item."""
-        self._choose(event.index)
+        """Choose an item after a double click. A single click only selects it: choosing starts an agent."""
+        if event.clicks > 1:
+            self._choose(event.index)
 
     def action_move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""

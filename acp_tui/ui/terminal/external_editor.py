@@ -15,7 +15,11 @@ from acp_tui.ui.terminal.suspend import run_program
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-FALLBACKS = ("sensible-editor", "nano", "vi")
+FALLBACKS = ("editor", "nano", "vi")
+"""The editors to try if the user has set none; `editor` is the system's choice on Debian.
+
+Not `sensible-editor`, which starts by asking which editor to use.
+"""
 
 
 def editor_command(environment: Mapping[str, str]) -> list[str]:
@@ -23,7 +27,7 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
 
     Raises `UserError` if no editor is found.
     """
-    wanted = environment.get("VISUAL") or environment.get("EDITOR")
+    wanted = chosen_editor(environment)
     for command in [wanted] if wanted else FALLBACKS:
         try:
             words = shlex.split(command)
@@ -33,7 +37,13 @@ def editor_command(environment: Mapping[str, str]) -> list[str]:
             return words
     if wanted:
         raise UserError(f'Editor "{wanted}" not found; set $VISUAL or $EDITOR to an installed editor.')
-    raise UserError("No editor found; set $VISUAL or $EDITOR.")
+    tried = ", ".join(FALLBACKS)
+    raise UserError(f"No editor found ({tried}); set $VISUAL or $EDITOR.")
+
+
+def chosen_editor(environment: Mapping[str, str]) -> str | None:
+    """Return the editor that the user has set; None if there is none."""
+    return environment.get("VISUAL") or environment.get("EDITOR") or None
 
 
 async def edit(text: str, command: list[str]) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -51,3 +54,25 @@ def _selected_in(block: EntryBlock, selection: Selection, margin: int) -> list[s
             start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
             lines.append(block.body.line(line).text[start:end].rstrip())
     return lines
+
+
+# --------------------------------------------------------------------------- double and triple clicks
+
+_WORD = re.compile(r"[\w./~@:%+#=?&-]*\w/?")
+"""A word, also a path, an address or an option, without the punctuation after it."""
+
+
+def word_span(text: str, cell: int) -> tuple[int, int] | None:
+    """Return the start and the end of the word at a cell of a line; None if there is no word."""
+    for found in _WORD.finditer(text):
+        start = cell_len(text[: found.start()])
+        if start <= cell < start + cell_len(found[0]):
+            return found.span()
+    return None
+
+
+def text_span(text: str) -> tuple[int, int] | None:
+    """Return the start and the end of a line's text, without the space around it; None if it is empty."""
+    stripped = text.strip()
+    start = len(text) - len(text.lstrip())
+    return (start, start + len(stripped)) if stripped else None

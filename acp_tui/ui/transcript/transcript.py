@@ -118,6 +118,10 @@ class Transcript(TranscriptView):
             return index
         return last + 1 if step < 0 else first - 1
 
+    def action_move(self, step: int) -> None:
+        """Move to the previous (-1) or next (1) entry."""
+        self.move_cursor(step)
+
     def action_jump(self, landmark: str, step: int) -> None:
         """Move to the next (1) or previous (-1) prompt, tool call or error.
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Offset, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
+from textual.selection import Selection
 
 from acp_tui.ui.terminal.error_containment import guard
 from acp_tui.ui.transcript.entry_layout import EntryLayout
@@ -20,14 +21,19 @@ from acp_tui.ui.transcript.headline_ticker import HeadlineTicker
 from acp_tui.ui.transcript.line_painter import CURSOR_MARGIN, LinePainter
 from acp_tui.ui.transcript.read_marker import ReadMarker
 from acp_tui.ui.transcript.scroll_extent import ScrollExtent
-from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES, selected_lines
+from acp_tui.ui.transcript.selection import (
+    MAX_ENTRY_LINES,
+    selected_lines,
+    selection_row,
+    text_span,
+    word_span,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from textual import events
     from textual.geometry import Region
-    from textual.selection import Selection
     from textual.strip import Strip
 
     from acp_tui.session.change import Change
@@ -300,7 +306,14 @@ class TranscriptView(ScrollView, can_focus=True):
         self.watch_cursor(None, self.cursor)
 
     def on_click(self, event: events.Click) -> None:
-        """Open the clicked link, or fold or unfold the entry if the start of its first line was clicked."""
+        """Open the clicked link, or fold or unfold the entry if the start of its first line was clicked.
+
+        A double click selects the word, a triple click the line. Textual would select the whole conversation.
+        """
+        if event.chain > 1:
+            event.prevent_default()
+            self._select_at(event.x, event.y, whole_line=event.chain > 2)
+            return
         if (link := event.style.meta.get("link")) is not None:
             event.stop()
             self.post_message(self.LinkClicked(str(link)))
@@ -312,6 +325,22 @@ class TranscriptView(ScrollView, can_focus=True):
         block = self.entry_layout.blocks[index]
         if line == block.gap and event.x < FOLD_CLICK_WIDTH:
             self.toggle_fold(block.entry.id)
+
+    def _select_at(self, x: int, y: int, *, whole_line: bool) -> None:
+        """Select the word or the drawn line at a position in the viewport; nothing if there is no text."""
+        row = self.scroll_offset.y + y
+        if row >= self.entry_layout.total:
+            return
+        index, line = self.entry_layout.heights.at(row)
+        block = self.entry_layout.blocks[index]
+        line -= block.gap
+        if block.body is None or not 0 <= line < block.body.height:
+            return
+        text = block.body.line(line).text
+        span = text_span(text) if whole_line else word_span(text, x - CURSOR_MARGIN)
+        if span is not None:
+            ends = (Offset(CURSOR_MARGIN + end, selection_row(block, line)) for end in span)
+            self.screen.selections = {self: Selection(*ends)}
 
     # ------------------------------------------------------------------------- painting
 

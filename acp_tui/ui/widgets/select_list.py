@@ -85,11 +85,12 @@ class SelectList(ScrollView):
     """Index of the selected row; -1 for none."""
 
     class Chosen(Message):
-        """The user clicked a row."""
+        """The user clicked a row. `clicks` is 2 for the second click of a double click."""
 
-        def __init__(self, index: int) -> None:
+        def __init__(self, index: int, clicks: int = 1) -> None:
             super().__init__()
             self.index = index
+            self.clicks = clicks
 
     def __init__(
         self,
@@ -171,7 +172,7 @@ class SelectList(ScrollView):
         if index is not None:
             event.stop()
             self.selected = index
-            self.post_message(self.Chosen(index))
+            self.post_message(self.Chosen(index, event.chain))
 
     def render_line(self, y: int) -> Strip:
         row, width, base = self.scroll_offset.y + y, self.size.width, self.rich_style

@@ -101,7 +101,7 @@ def wire_log(ui: ConversationUi) -> list[str]:
 async def test_closing_and_declining_differ_and_stopping_the_turn_closes_the_question(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(form(KEY, "First?"), form(KEY, "Second?"), form(COLOURS), ["wait_for_cancel"])
-        for message, key in (("First?", "escape"), ("Second?", "f8")):
+        for message, key in (("First?", "escape"), ("Second?", "ctrl+n")):
             await accepts_keys(ui, message, "API key", "Seems to ask for a secret")
             await ui.press(key)
         await accepts_keys(ui, "○ Blue")
@@ -120,7 +120,7 @@ async def test_questions_wait_in_line_with_permission_requests(open_ui: Open) ->
         )
         await accepts_keys(ui, "Edited as JSON")
         assert ui.dialog is None
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await ui.asked()
         await ui.press("a")
         await ui.ready()
@@ -171,7 +171,7 @@ async def test_a_question_names_the_session_that_asks_its_tool_call_and_its_plac
     async with open_ui() as ui:
         await ui.send(["update", call], first, second, ["answer_to", "e1"], ["answer_to", "e2"])
         await accepts_keys(ui, "For tool call: Deploy the site", "scripted  1 of 2")
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await accepts_keys(ui, "And which now?", "scripted (session child)  2 of 2")
         await ui.press("escape")
         await ui.ready()
@@ -189,9 +189,9 @@ async def test_a_question_names_the_subagent_that_asks(open_ui: Open) -> None:
     async with open_ui() as ui:
         await ui.send(*(["update", update] for update in (announced, started, call)), *asked)
         await accepts_keys(ui, "scripted (subagent: Look around)")
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await accepts_keys(ui, "scripted (subagent: Write tests)", "For tool call: Deploy the site")
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await ui.ready()
         await ui.sees("the subagent Look around asks:", "the subagent Write tests asks:")
 
@@ -241,5 +241,5 @@ async def test_a_form_does_not_repeat_its_question_as_the_title_of_the_call(open
         await ui.send(["update", call], form(COLOURS, toolCallId="c"))
         await accepts_keys(ui, "Which one?", "○ Blue")
         assert "tool call:" not in ui.text()
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await ui.ready()

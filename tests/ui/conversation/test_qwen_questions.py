@@ -91,7 +91,7 @@ async def test_a_declined_question_is_rejected_and_a_policy_does_not_answer_it(o
     async with open_ui(settings=QWEN, options=("--policy", "yolo")) as ui:
         await ui.send(question(COLOUR))
         await accepts_keys(ui, "Which colour?")
-        await ui.press("f8")
+        await ui.press("ctrl+n")
         await ui.ready()
         assert answers(ui) == [{"outcome": {"outcome": "selected", "optionId": "cancel"}}]
 

@@ -22,10 +22,10 @@ def titles(screen: HelpScreen) -> list[str]:
     return [str(title.render()) for title in screen.query(".help--title").results(Static)]
 
 
-async def test_the_scopes_of_the_focused_widget_come_first_and_escape_f1_and_q_close_the_help() -> None:
+async def test_the_scopes_of_the_focused_widget_come_first_and_escape_and_f1_close_the_help() -> None:
     app = PromptApp()
     async with app.run_test() as pilot:
-        for key in ("escape", "q", "f1"):
+        for key in ("escape", "f1"):
             await pilot.press("f1")
             await pilot.pause()
             assert isinstance(app.screen, HelpScreen)
@@ -81,3 +81,27 @@ async def test_hints_name_rebound_keys(open_ui: Open, home: Path) -> None:
         await one.sees("j raw input", "1 o")
         await one.press("o")
         await one.ready()
+
+
+async def test_typing_searches_the_help_and_each_row_has_one_meaning() -> None:
+    app = PromptApp()
+    async with app.run_test(size=(100, 40)) as pilot:
+        await pilot.press("f1", *"queue", "space", *"remove")
+        await pilot.pause()
+        text = shown(app)
+        assert "Remove the prompt from the queue" in text
+        assert "Copy the entry" not in text
+        await pilot.press("escape", *"previous", "space", *"hunk")
+        await pilot.pause()
+        assert "Previous hunk" in shown(app)
+        assert "Next hunk" not in shown(app)
+        await pilot.press("escape", *"qqqq")
+        await pilot.pause()
+        assert "No key matches." in shown(app)
+        await pilot.press("escape", "escape")
+        await pilot.pause()
+        assert app.focused is app.editor
+
+
+def shown(app: PromptApp) -> str:
+    return "".join(segment.text for strip in app.screen._compositor.render_strips() for segment in strip)

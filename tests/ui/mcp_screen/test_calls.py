@@ -107,7 +107,7 @@ async def asks_who_you_are(ui: ConversationUi) -> None:
     """The question of the server is shown in a form."""
     await ui.sees("Who are you?", 'MCP server "files"')
     await ui.until(lambda: "keys work once" not in ui.text())
-    await ui.press("f8")
+    await ui.press("ctrl+n")
     await ui.sees("files › ask", '{"action": "decline"}')
 
 

@@ -6,12 +6,14 @@ import asyncio
 import os
 import stat
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.ui.terminal.external_editor import edit, editor_command
+from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 from tests.ui.prompt.pty_program import Program
 
@@ -42,6 +44,28 @@ def test_visual_takes_precedence_and_may_have_options(tmp_path: Path) -> None:
 def test_a_missing_editor_is_named(tmp_path: Path, environment: dict[str, str], words: str) -> None:
     with pytest.raises(UserError, match=words):
         editor_command({**environment, "PATH": str(tmp_path)})
+
+
+def test_without_a_choice_no_program_is_started_that_asks_for_one(tmp_path: Path) -> None:
+    editor = Path(script(tmp_path, ""))
+    (tmp_path / "sensible-editor").hardlink_to(editor)
+    (tmp_path / "vi").hardlink_to(editor)
+    assert editor_command({"PATH": str(tmp_path)}) == ["editor"]
+
+
+async def test_the_editor_is_named_if_the_user_has_chosen_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(tmp_path, 'echo written > "$1"')
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    app = PromptApp()
+    monkeypatch.setattr("acp_tui.ui.prompt.external_edit.release_terminal", lambda _: nullcontext())
+    async with app.run_test(notifications=True) as pilot:
+        await pilot.press("ctrl+g")
+        await until(lambda: app.prompt.text == "written")
+        await until(lambda: any("Edited with editor" in toast.message for toast in app._notifications))
 
 
 async def test_the_file_is_private_markdown_and_deleted_afterwards(tmp_path: Path) -> None:

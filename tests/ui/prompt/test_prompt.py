@@ -184,3 +184,19 @@ async def test_text_typed_elsewhere_can_be_inserted() -> None:
         app.prompt.insert("x")
         await type_text(pilot, "yz")
         assert app.prompt.text == "xyz"
+
+
+async def test_what_was_deleted_by_words_and_lines_can_be_inserted_again() -> None:
+    app = PromptApp()
+    async with app.run_test() as pilot:
+        await type_text(pilot, "one two three")
+        await pilot.press("ctrl+w", "ctrl+w")
+        assert app.prompt.text == "one "
+        await pilot.press("ctrl+y")
+        assert app.prompt.text == "one two three"
+        await pilot.press("home", "ctrl+k", "ctrl+y", "ctrl+y")
+        assert app.prompt.text == "one two threeone two three"
+        await pilot.press("ctrl+underscore")
+        assert app.prompt.text == "one two three"
+        await pilot.press("ctrl+right_square_bracket")
+        assert app.prompt.text == "one two threeone two three"

@@ -171,13 +171,13 @@ async def test_transcript_keys_work_after_a_letter_without_an_action() -> None:
     app, _ = replay()
     async with app.run_test(size=(100, 40)) as pilot:
         await until(lambda: "I wrote the file." in page(app))
-        await pilot.press("q")
+        await pilot.press("w")
         await pilot.pause()
         await pilot.press("y")
         await until(lambda: app.clipboard.strip() == "I wrote the file.")
 
 
-@pytest.mark.parametrize("keys", [["escape"], ["ctrl+q"], ["ctrl+c", "ctrl+c"]], ids=" ".join)
+@pytest.mark.parametrize("keys", [["escape"], ["q"], ["ctrl+q"], ["ctrl+c", "ctrl+c"]], ids=" ".join)
 async def test_the_usual_keys_quit(keys: list[str]) -> None:
     app, _ = replay(speed=1.0)
     async with app.run_test(size=(100, 30)) as pilot:

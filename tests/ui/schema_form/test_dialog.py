@@ -147,7 +147,7 @@ async def test_faults_that_only_the_whole_schema_shows() -> None:
         assert "more can have at most 0 fields." in screen_text(pilot)
 
 
-@pytest.mark.parametrize(("key", "action"), [("escape", "cancel"), ("f8", "decline")])
+@pytest.mark.parametrize(("key", "action"), [("escape", "cancel"), ("ctrl+n", "decline")])
 async def test_closing_and_declining(key: str, action: str) -> None:
     async with shown(TWO, allow_decline=True) as pilot:
         await pilot.press(key)
@@ -156,7 +156,7 @@ async def test_closing_and_declining(key: str, action: str) -> None:
 
 async def test_declining_needs_somebody_who_understands_it() -> None:
     async with shown(TWO) as pilot:
-        await pilot.press("f8")
+        await pilot.press("ctrl+n")
         assert pilot.app.answers == []  # type: ignore[attr-defined]
 
 
@@ -170,9 +170,9 @@ async def test_what_was_filled_in_is_not_lost_by_one_key() -> None:
 
 async def test_what_was_written_as_json_is_not_lost_by_one_key() -> None:
     async with shown(TWO) as pilot:
-        await pilot.press("f2", "f7")
+        await pilot.press("ctrl+o", "f7")
         await paste(pilot, '{"name": "z"}')
-        await pilot.press("f2")
+        await pilot.press("ctrl+o")
         await pilot.pause()
         await pilot.press("escape", "enter")
         assert pilot.app.answers == []  # type: ignore[attr-defined]
@@ -180,22 +180,22 @@ async def test_what_was_written_as_json_is_not_lost_by_one_key() -> None:
 
 async def test_editing_as_json_and_going_back() -> None:
     async with shown(TWO) as pilot:
-        await pilot.press("x", "tab", "y", "f2")
+        await pilot.press("x", "tab", "y", "ctrl+o")
         await pilot.pause()
         assert '"age": "y"' in screen_text(pilot)
-        await pilot.press("f2")  # unchanged: the fields are as they were
-        await pilot.press("f2", "f7")
+        await pilot.press("ctrl+o")  # unchanged: the fields are as they were
+        await pilot.press("ctrl+o", "f7")
         await paste(pilot, '{"age": 3, "name": "z"}')
-        await pilot.press("f2")
+        await pilot.press("ctrl+o")
         await pilot.pause()
         assert await send(pilot) == FormAnswer("accept", {"name": "z", "age": 3})
 
 
 async def test_json_that_the_fields_cannot_show_stays_json() -> None:
     async with shown(TWO) as pilot:
-        await pilot.press("f2", "f7")
+        await pilot.press("ctrl+o", "f7")
         await paste(pilot, '{"name": "z", "extra": 1}')
-        await pilot.press("f2")
+        await pilot.press("ctrl+o")
         await pilot.pause()
         assert "There is no field for extra." in screen_text(pilot)
         assert await send(pilot) == FormAnswer("accept", {"name": "z", "extra": 1})
@@ -238,7 +238,7 @@ async def test_pasted_text_has_no_control_characters() -> None:
 
 async def test_a_form_that_interrupts_waits_until_typing_pauses() -> None:
     async with shown(TWO, interrupts=True, allow_decline=True) as pilot:
-        await pilot.press(*"xy", "enter", "f8", "escape")
+        await pilot.press(*"xy", "enter", "ctrl+n", "escape")
         assert pilot.app.focused is None
         pause_typing(pilot)
         await until(lambda: pilot.app.focused is not None)
@@ -257,7 +257,7 @@ async def test_a_form_without_fields() -> None:
 
 async def test_the_schema_can_be_read() -> None:
     async with shown(TWO) as pilot:
-        await pilot.press("f3")
+        await pilot.press("ctrl+r")
         assert isinstance(pilot.app.screen, DetailScreen)
         await pilot.press("escape", "q")
         assert await send(pilot) == FormAnswer("accept", {"name": "q"})

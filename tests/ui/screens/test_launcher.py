@@ -125,6 +125,18 @@ async def test_enter_starts_the_demo(tmp_path: Path) -> None:
         assert one.prompt._editor.has_focus
 
 
+async def test_a_click_selects_an_item_and_a_double_click_starts_it(tmp_path: Path) -> None:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
+        launcher = await launched(one)
+        row = next(at for at, line in enumerate(one.lines()) if "Demo agent" in line)
+        await one.pilot.click(offset=(8, row))
+        await one.pilot.pause()
+        assert one.app.screen is launcher
+        await one.pilot.click(offset=(8, row), times=2)
+        await one.ready()
+        assert one.made[0].conversation.launch.name == "demo"
+
+
 async def test_a_digit_chooses_an_item_while_the_filter_is_empty(config: Path, tmp_path: Path) -> None:
     config.write_text(f'[agents.mine7]\ncommand = ["{sys.executable}", "-m", "tests.fake_agents.script"]\n')
     async with open_conversation_ui(tmp_path, wait=False) as one:

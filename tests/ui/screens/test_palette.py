@@ -46,7 +46,7 @@ def titles(screen: PaletteScreen) -> list[str]:
 async def test_commands_are_listed_with_their_keys_and_the_best_matches_first(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
         await one.press("ctrl+p")
-        await one.sees("Commands", "New session", "Insert newline", "Ctrl+J Alt+Enter Shift+Enter")
+        await one.sees("Commands", "New session", "Change agent options", "Ctrl+O")
         screen = one.app.screen
         assert isinstance(screen, PaletteScreen)
         shown = titles(screen)
@@ -54,7 +54,7 @@ async def test_commands_are_listed_with_their_keys_and_the_best_matches_first(tm
             "New session",
             "Open log in $EDITOR",
             "Change theme",
-            "New tab: agent or session",
+            "Redraw the screen",
         ]
         assert shown.index("Change policy") < shown.index("Insert newline") < shown.index("Policy: yolo")
         for title in ("Quit acp-tui", "Show help", "Restart agent", "View raw JSON"):
@@ -208,3 +208,14 @@ async def test_the_current_theme_is_selected_first(tmp_path: Path, home: Path) -
         assert not any("colors.blue" in toast for toast in one.toasts())  # it is only tried
         await one.press("enter")
         await one.until(lambda: any("mine.toml:2: colors.blue" in toast for toast in one.toasts()))
+
+
+async def test_groups_have_a_column_and_an_idle_turn_cannot_be_stopped(tmp_path: Path) -> None:
+    async with open_conversation_ui(tmp_path, "demo", size=(120, 60)) as one:
+        screen = await narrowed(one, "session")
+        assert "Stop the turn" not in [choice.name for choice in screen._choices]
+        rows = [line for line in one.lines() if "New session" in line or "Sessions and search" in line]
+        groups = ("Session  ", "Program  ")
+        columns = {line.index(group) for line in rows for group in groups if group in line}
+        assert len(rows) == 2
+        assert len(columns) == 1

@@ -5,9 +5,11 @@ from __future__ import annotations
 from inspect import isawaitable
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.session.state import Choice
+from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 from acp_tui.ui.widgets.select_list import Row, SelectList
 from acp_tui.ui.widgets.word_match import best_matches
@@ -17,6 +19,10 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.keys.palette_command import PaletteCommand
     from acp_tui.ui.theme.palette import Palette
+
+
+MAX_TITLE_WIDTH = 40
+"""The maximum width of the titles of commands. The column after them has the groups."""
 
 
 class PaletteScreen(ChooseScreen):
@@ -41,6 +47,8 @@ class PaletteScreen(ChooseScreen):
         only_values = all(command.preview is not None for command in commands)
         super().__init__(title, choices, palette, current=current if only_values else None)
         self._commands = commands
+        widest = max((cell_len(command.title) for command in commands), default=0)
+        self._title_width = min(widest, MAX_TITLE_WIDTH)
         self._end_preview = end_preview
 
     def on_mount(self) -> None:
@@ -51,10 +59,9 @@ class PaletteScreen(ChooseScreen):
     def _row(self, choice: Choice) -> Row:
         command = self._commands[int(choice.value)]
         mark = "● " if command.current else "  "
-        text = [
-            Segment(command.title, self._palette.text),
-            Segment(f"  {command.group}", self._palette.faint),
-        ]
+        title = shorten(command.title, self._title_width)
+        gap = " " * (self._title_width + 2 - cell_len(title))
+        text = [Segment(title, self._palette.text), Segment(gap + command.group, self._palette.faint)]
         keys = [Segment(command.keys, self._palette.key)]
         return Row([Segment(mark, self._palette.success)], text, tail=keys, cut=True)
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Entry
     from acp_tui.ui.theme.palette import Palette
 
-PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish"})
-"""Actions of the player. In the search line, their keys type text instead."""
+PLAYER_ACTIONS = frozenset({"pause", "step", "speed", "start", "finish", "quit"})
+"""Actions with printable keys. In the search line, their keys type text instead."""
 FAST_FORWARD_SLICE = 0.1
 """Seconds of fast-forwarding before keys are processed again."""
 
@@ -196,6 +196,10 @@ class ReplayScreen(SessionScreen):
         """Close the search or the panes over the transcript; quit if neither is open."""
         if not self.close_find_or_overlay():
             self.app.exit()
+
+    def action_quit(self) -> None:
+        """Do what `action_close` does."""
+        self.action_close()
 
     def action_interrupt(self) -> None:
         """Copy the selection, close the search or the panes, or quit if the key is pressed twice.
