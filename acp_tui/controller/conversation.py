@@ -188,6 +188,7 @@ class Conversation:
             self._baseline.keep,
             self.note,
             channel.answer,
+            is_bridged=self.bridges.carries,
             missing_file_is_empty=launch.missing_file_is_empty,
             once_option=launch.once_option,
             has_qwen_questions=launch.has_qwen_questions,

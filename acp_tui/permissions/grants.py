@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text.safe_text import visible
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.subject import Subject, Target
+    from acp_tui.permissions.subject import McpCallKey, Subject, Target
     from acp_tui.session.state import ToolCall
 
 
@@ -24,7 +24,7 @@ def covers(allowed: Subject, asked: Subject) -> bool:
     """
     # The user may have allowed an MCP call when the agent asked, before the call reached the bridge.
     if asked.mcp_call is not None:
-        return asked.always_ask is None and asked.mcp_call == allowed.mcp_call
+        return asked.always_ask is None and _is_same_call(allowed.mcp_call, asked.mcp_call)
     if not (allowed.certain and asked.certain and asked.served):
         return False
     if asked.kind == "execute":
@@ -32,6 +32,11 @@ def covers(allowed: Subject, asked: Subject) -> bool:
     if asked.kind == "read":
         return allowed.kind == "read" and bool(asked.paths) and set(asked.paths) <= set(allowed.paths)
     return asked.kind == "edit" and allowed.kind in {"edit", "move"} and _same_contents(allowed, asked)
+
+
+def _is_same_call(allowed: McpCallKey | None, asked: McpCallKey) -> bool:
+    """Return True if the tool and the arguments are the same, and the server, if the agent named it."""
+    return allowed is not None and allowed[1:] == asked[1:] and allowed.server in ("", asked.server)
 
 
 def _same_command(allowed: Subject, asked: Subject) -> bool:

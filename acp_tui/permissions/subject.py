@@ -106,7 +106,7 @@ class PathContext:
 class McpCallKey(NamedTuple):
     """The identity of a call of an MCP tool: equal keys mean that two requests are about the same call."""
 
-    server: str
+    server: str  # empty if the agent did not name it
     tool: str
     arguments: str  # JSON with sorted keys
 

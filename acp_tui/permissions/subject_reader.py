@@ -78,6 +78,8 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
     patches = patches_of(call)
     has_diff = bool(patches.files) or any(isinstance(part, Diff) for part in call.content)
     kind = _kind(call, found, patches, uses_tool=tool != FoundTool() or call.mcp_tool is not None)
+    if kind == "execute" and tool.name and not (found.commands or found.doubt):
+        kind = "other"  # Codex calls each MCP call an execution
     if kind not in _SERIOUS and (subject_of_tool := _mcp_tool(call, tool)):
         subject = subject_of_tool
     elif kind == "execute":

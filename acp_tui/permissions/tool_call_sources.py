@@ -6,6 +6,7 @@ The sources are the raw input, texts that are JSON, diffs, locations, the tool's
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -194,11 +195,27 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
     """
     named = call.mcp_tool
     server, name = (tool.server, tool.name) if named is None else (named.server, named.name)
+    if named is None and tool == FoundTool():
+        return _mcp_call_in_texts(call)
     if tool.doubt or server is None or name is None:
         return None
     if not isinstance(call.raw_input, dict | None):
         return None
     return mcp_call_key(server, name, _mcp_arguments(call.raw_input or {}))
+
+
+_MCP_CALL_TEXT = re.compile(r"Requesting approval to perform: Call MCP tool `(.+)`\.")
+"""What kimi-cli says when it asks about a call of an MCP tool. Another text of the call has the arguments."""
+
+
+def _mcp_call_in_texts(call: ToolCall) -> McpCallKey | None:
+    """Return the key of a call that only the texts of the call name; the server is not known then."""
+    texts = [part.text.strip() for part in call.content if isinstance(part, Content) and part.kind == "text"]
+    names = {found[1] for text in texts if (found := _MCP_CALL_TEXT.fullmatch(text))}
+    arguments = [source for text in texts if (source := _object(text)) is not None]
+    if len(names) != 1 or len(arguments) != 1 or call.raw_input is not None:
+        return None
+    return mcp_call_key("", names.pop(), arguments[0])
 
 
 def mcp_call_key(server: str, tool: str, arguments: Any) -> McpCallKey:

@@ -14,6 +14,8 @@ OWN_SERVER = "acp-tui"
 """The name of the MCP server with acp-tui's own tools."""
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")
 """The characters of a server's name that agents replace with `_`."""
+_VIBE_NAME = re.compile(r"mcp_([^.]+)\.(.+)")
+_GEMINI_TITLE = re.compile(r"(?P<tool>\S+) \((?P<server>.+) MCP Server\)")
 _PREFIX = "Tool: "
 """Codex puts this before the name of a tool in a title."""
 
@@ -53,9 +55,24 @@ def find_mcp_tool(names: Iterable[str], title: str, kind: str, servers: Sequence
         if found := _splits(name, servers, ("__", "/")):
             is_title = bool(titled) or bare in (name, found[0][1], "")
             return McpTool(*found[0], source="name", is_title=is_title, is_ambiguous=len(found) > 1)
+    if kind == "other" and (named := _GEMINI_TITLE.fullmatch(bare)) and named["server"] in servers:
+        return McpTool(named["server"], named["tool"], source="title", is_title=True)
     if titled:
         return McpTool(*titled[0], source="title", is_title=True, is_ambiguous=len(titled) > 1)
     return None
+
+
+def mcp_tool_in_input(raw_input: Any, meta: Mapping[str, Any], servers: Sequence[str]) -> McpTool | None:
+    """Return the MCP tool that a raw input of the form `{"server", "tool", "arguments"}` names, as in Codex.
+
+    The tool is as certain as one in a field for names if `meta` says that this is a call of an MCP tool.
+    """
+    if not isinstance(raw_input, dict) or set(raw_input) != {"server", "tool", "arguments"}:
+        return None
+    server, tool = raw_input["server"], raw_input["tool"]
+    if server not in servers or not isinstance(tool, str) or not tool:
+        return None
+    return McpTool(server, tool, "name" if meta.get("is_mcp_tool_call") is True else "title", is_title=True)
 
 
 def fold_mcp_name(name: str) -> str:
@@ -64,9 +81,14 @@ def fold_mcp_name(name: str) -> str:
 
 
 def tool_names(name: str | None, meta: Mapping[str, Any]) -> Iterator[str]:
-    """Yield `name`, then the `toolName` of `meta` itself, and the `toolName` of each object in `meta`."""
+    """Yield `name`, then the `toolName` of `meta` itself, and the `toolName` of each object in `meta`.
+
+    A `tool_name` of the form `mcp_SERVER.TOOL`, as in Mistral Vibe, is yielded as `mcp__SERVER__TOOL`.
+    """
     if name:
         yield name
+    if isinstance(named := meta.get("tool_name"), str) and (parts := _VIBE_NAME.fullmatch(named)):
+        yield f"mcp__{parts[1]}__{parts[2]}"
     for source in (meta, *meta.values()):
         if isinstance(source, dict) and isinstance(found := source.get("toolName"), str) and found:
             yield found

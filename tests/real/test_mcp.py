@@ -121,14 +121,12 @@ def test_the_bridge_stops_a_rejected_call(
 def test_the_calls_are_listed_on_the_screen(
     project: Path, tmp_path: Path, http_servers: HttpServers, server_log: ServerLog
 ) -> None:
-    """Kimi names no arguments when it asks, so the user is asked again, with them."""
+    """Kimi names no arguments when it asks, so the user is asked once at the bridge, with them."""
     file = config(tmp_path, "bridge", http_servers, server_log)
     with Terminal("--command", command("kimi-code"), "--mcp-config", file, cwd=project) as terminal:
         terminal.sees("idle")
         terminal.type(f"{prompt(('script/echo', HELLO))}\r")
-        terminal.sees("asks to use a tool of an MCP server", "only the call's title names", "Enter answer")
-        terminal.type("a")
-        terminal.sees("acp-tui's bridge", "Enter answer")
+        terminal.sees("asks to use a tool of an MCP server", "acp-tui's bridge", "Enter answer")
         assert server_log.calls() == []
         terminal.type("a")
         terminal.sees("script › echo", "All tools have answered.", "idle")

@@ -94,6 +94,10 @@ class BridgeHost:
             for name in self._servers
         ]
 
+    def carries(self, server: str) -> bool:
+        """Return True if the agent was given a bridge to this server."""
+        return server in self._servers
+
     def stop_calls(self) -> None:
         """Refuse all calls that wait for the user's answer, and close the forms that servers have opened.
 

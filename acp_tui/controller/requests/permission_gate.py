@@ -118,7 +118,7 @@ class PermissionGate:
                 reason=verdict.reason,
             )
         )
-        if verdict.allowed and question.kind == "permission":
+        if verdict.allowed and question.kind == "permission" and by != "bridge":
             self.grants.add(question.subject, question.call)
         return verdict
 
@@ -144,6 +144,8 @@ class PermissionGate:
             return decision.by, verdict
         if self.question_handler is None:
             return self._refuse(question)
+        if question.asked_at_bridge and (once := question.option_once(allow=True)) is not None:
+            return "bridge", Verdict(True, once, "you are asked when the call reaches acp-tui's bridge")
         from acp_tui.controller.requests.rule_offers import offer_rules
 
         offer_rules(question, decision, self.identity(), self.project, self._folder)

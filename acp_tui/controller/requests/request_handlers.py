@@ -62,6 +62,7 @@ class RequestHandlers:
         note: Callable[[Event], None],
         mcp_message: Callable[[Params], Awaitable[dict[str, Any]]],
         *,
+        is_bridged: Callable[[str], bool] = lambda _server: False,
         missing_file_is_empty: bool = False,
         once_option: str = "",
         has_qwen_questions: bool = False,
@@ -74,6 +75,7 @@ class RequestHandlers:
         self._terminals = terminals
         self._keep = keep
         self._note = note
+        self._is_bridged = is_bridged
         self._missing_file_is_empty = missing_file_is_empty
         self._once_option = once_option
         self._has_qwen_questions = has_qwen_questions
@@ -151,6 +153,7 @@ class RequestHandlers:
             was_changed=was_changed,
         )
         question.is_current = lambda: call.done or _described(call) == what
+        question.asked_at_bridge = self._is_asked_at_bridge(call, subject)
         question.once_option = self._once_option
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
@@ -167,6 +170,17 @@ class RequestHandlers:
         if verdict.allowed:
             await self._keep(subject.paths)
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
+
+    def _is_asked_at_bridge(self, call: ToolCall, subject: Subject) -> bool:
+        """Return True if a request only names a tool whose calls pass a bridge, which then asks about them.
+
+        Gemini and Kimi Code do not say the arguments before the call.
+        """
+        tool = call.mcp_tool
+        if tool is None or tool.is_ambiguous or not self._is_bridged(tool.server):
+            return False
+        says_more = call.raw_input or call.locations or subject.targets or subject.concerns
+        return subject.kind == "mcp" and not says_more and not any(isinstance(i, Diff) for i in call.content)
 
     async def _answer_questions(self, pending: Permission, questions: QwenQuestions) -> dict[str, Any]:
         """Ask the user what Qwen Code asks, whatever the policy is. `answers` is not part of the protocol."""

@@ -53,6 +53,7 @@ class Question:
     # "Always" options of acp-tui, for kinds that the agent does not offer; never sent to the agent.
     own_options: list[PermissionOption] = field(default_factory=list)
     offer: RuleOffer | None = None  # the rules for "always"; None until the user is asked
+    asked_at_bridge: bool = False  # of an MCP call whose facts only the bridge knows, which asks about them
     is_current: Callable[[], bool] = lambda: True  # returns False once the agent has changed `call`
     was_changed: bool = False  # asked again, because the agent changed the call after the first question
     once_option: str = ""  # the id of the option that allows once, if the agent is known to offer several

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.diff_position import line_by_hunks
-from acp_tui.session.mcp_tool import find_mcp_tool, tool_names
+from acp_tui.session.mcp_tool import find_mcp_tool, mcp_tool_in_input, tool_names
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import set_agent_command
 from acp_tui.session.state import Content, Diff, TerminalRef, ToolCall
@@ -35,7 +35,9 @@ def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> li
         _remove_terminal_text(session, call)
     if session.mcp_servers:
         names = tool_names(call.name, call.meta)
-        call.mcp_tool = find_mcp_tool(names, call.title, call.kind, session.mcp_servers)
+        call.mcp_tool = mcp_tool_in_input(call.raw_input, call.meta, session.mcp_servers) or find_mcp_tool(
+            names, call.title, call.kind, session.mcp_servers
+        )
     changes += _show_raw_output(session, call, event)
     _set_status(session, call, event.status, at)
     changes += _link_terminals(session, call, event)

@@ -32,7 +32,7 @@ def test_an_always_for_a_folder_is_remembered_until_it_is_revoked(tmp_path: Path
         terminal.sees("idle")
         ask_for_edit(terminal, project, "a.py")
         always_allow_edits_in_src(terminal)
-        terminal.sees("allowed: edit a.py", "idle")
+        terminal.sees("allowed: edit src/a.py", "idle")
         ask_for_edit(terminal, project, "b.py")
         terminal.sees(BY_RULE, "idle")
         assert terminal.quit() == 0
@@ -44,5 +44,5 @@ def test_an_always_for_a_folder_is_remembered_until_it_is_revoked(tmp_path: Path
         ask_for_edit(terminal, project, "d.py")
         wait_for_edit_question(terminal)
         terminal.type("r")
-        terminal.sees("rejected: Edit", "idle")
+        terminal.sees("rejected: edit", "idle")
         assert terminal.quit() == 0
