@@ -15,7 +15,7 @@ from acp_tui.config.settings import load
 from acp_tui.console.moments import format_moment
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.secret_patterns import redact_text
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions
 from acp_tui.workspace.git.repository import find_repository
 
@@ -131,15 +131,15 @@ def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
 def _session_choices(recorded: list[StoredSession], cwd: Path) -> Iterator[SessionChoice]:
     """Yield the latest sessions that can be resumed, from the folder `cwd` and from other folders."""
     now, current_folder = datetime.now(UTC), os.path.realpath(cwd)
-    counts = {True: 0, False: 0}
+    unsent, counts = UnsentWork(paths().state), {True: 0, False: 0}
     for session in recorded:
         folder = session.project_folder
         in_current_folder = bool(folder) and os.path.realpath(folder) == current_folder
         if counts[in_current_folder] == MAX_SESSIONS:
             continue
-        title = session_title(session) if session.text("session_id") else ""
+        title = session_title(session, unsent)
         if not title.strip():
-            continue  # nothing to resume
+            continue  # nothing was done in the session
         counts[in_current_folder] += 1
         yield SessionChoice(
             session.id,

@@ -48,6 +48,7 @@ class ConversationSetup:
         welcome: bool = False,
         chosen_by_project: bool = False,
         fork: bool = False,
+        title: str = "",
     ) -> None:
         log_to_file()
         self._args = args
@@ -72,6 +73,8 @@ class ConversationSetup:
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
+        if title and not self.conversation.folder.meta.get("title"):  # the title in the agent's list
+            self.conversation.folder.update_meta(title=title)
         worktree = self._options.worktree
         self.worktree_lock = WorktreeLock(worktree.path) if worktree is not None else None
         """Keeps other processes from removing the worktree."""
@@ -134,8 +137,10 @@ class ConversationSetup:
                 await self.conversation.open_new()
             elif self._fork:
                 await self.conversation.open_fork(session_id)
-            else:
+            elif self.conversation.session.prompts:
                 await self.conversation.open_known(session_id)
+            else:  # there may only be a draft, and many agents save no session without a prompt
+                await self.conversation.open_again()
         elif self._args.resume:
             await self.conversation.open_known(self._args.resume)
         else:

@@ -7,25 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents.launch import launch_from_command
-from acp_tui.config.own_files import read_own
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.store.drafts import Drafts
 from acp_tui.store.redaction import redact_value
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
 
 DEMO_AGENT = "demo"
-QUEUED_RECORD = b'"event":"queued"'
 
 
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    Sessions in use, and sessions without any title, prompt text, draft or queued prompt, are skipped.
+    Sessions in use, and sessions in which nothing was done, are skipped.
 
     Args:
         folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
@@ -34,13 +31,13 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
     """
     # Without --cwd, each session of the demo has a sample project of its own.
     home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())
-    drafts = Drafts(paths().state)
+    unsent = UnsentWork(paths().state)
     in_use: str | None = None
     for session in list_sessions(paths().data):
         if session.fault:
             continue
-        if _matches(session, home, agent, program) and _has_text(session, drafts):
-            if not session.in_use():
+        if _matches(session, home, agent, program) and session_title(session, unsent).strip():
+            if not session.in_use() or session.is_closing():
                 return session.id
             in_use = in_use or session.id
     if in_use is not None:
@@ -59,13 +56,3 @@ def _matches(session: StoredSession, home: str | None, agent: str | None, progra
     if program is not None:
         return bool(session.meta.get("command") == redact_value(launch_from_command(program).command))
     return agent is None or session.text("agent") == agent
-
-
-def _has_text(session: StoredSession, drafts: Drafts) -> bool:
-    """Return True if the session has a title, a prompt with text, a draft or a queued prompt."""
-    if session_title(session).strip() or drafts.load(session.id):
-        return True
-    try:
-        return QUEUED_RECORD in read_own(session.wire)  # a short file: the agent never got a prompt
-    except OSError:
-        return False

@@ -128,14 +128,15 @@ class AgentConnection(RpcConnection):
         return await self._open("session/fork", session_id, setup, timeout)
 
     async def list_sessions(
-        self, cursor: str | None = None, *, timeout: float | None = None
+        self, cursor: str | None = None, cwd: str | None = None, *, timeout: float | None = None
     ) -> dict[str, Any]:
         """Request one page of the agent's sessions, and return the answer.
 
-        `cursor` is the `nextCursor` of the previous page; None requests the first page.
+        `cursor` is the `nextCursor` of the previous page; None requests the first page. `cwd` limits the list
+        to sessions of a folder.
         """
         self._require("listing sessions", "sessionCapabilities", "list")
-        params = {} if cursor is None else {"cursor": cursor}
+        params = {key: value for key, value in (("cursor", cursor), ("cwd", cwd)) if value is not None}
         return _object(await self.call("session/list", params, timeout=timeout))
 
     async def delete_session(self, session_id: str, *, timeout: float | None = None) -> None:

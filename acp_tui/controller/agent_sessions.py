@@ -39,9 +39,16 @@ class ListedSession:
 class AgentSessions:
     """The sessions of one connected agent."""
 
-    def __init__(self, connection: Callable[[], AgentConnection], timeout: float) -> None:
-        """`connection` returns the agent's current connection; `timeout` is for each request, in seconds."""
+    def __init__(self, connection: Callable[[], AgentConnection], cwd: str, timeout: float) -> None:
+        """Create an object for an agent.
+
+        Args:
+            connection: Returns the agent's current connection.
+            cwd: The folder in which the agent works.
+            timeout: The time limit of each request, in seconds.
+        """
         self._connection = connection
+        self._cwd = cwd
         self._timeout = timeout
 
     @property
@@ -57,13 +64,17 @@ class AgentSessions:
     async def list_all(self) -> list[ListedSession]:
         """Request the list of sessions page by page, and return the sessions. Raises `UserError`.
 
-        At most `MAX_PAGES` pages are requested, and at most `MAX_SESSIONS` sessions are returned.
+        At most `MAX_PAGES` pages are requested, and at most `MAX_SESSIONS` sessions are returned. If the list
+        is empty, the sessions of the agent's folder are requested: kimi-cli lists sessions by folder only.
         """
+        return await self._list(None) or await self._list(self._cwd)
+
+    async def _list(self, cwd: str | None) -> list[ListedSession]:
         found: dict[str, ListedSession] = {}
         seen: set[str] = set()
         cursor: str | None = None
         for _ in range(MAX_PAGES):
-            answer = await self._connection().list_sessions(cursor, timeout=self._timeout)
+            answer = await self._connection().list_sessions(cursor, cwd, timeout=self._timeout)
             page = answer.get("sessions")
             for item in page if isinstance(page, list) else ():
                 if (session := _listed_session(item)) is not None:
@@ -105,7 +116,7 @@ async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> Async
     )
     try:
         await connection.initialize({}, timeout=timeout)
-        yield AgentSessions(lambda: connection, timeout)
+        yield AgentSessions(lambda: connection, str(cwd), timeout)
     finally:
         await connection.close()
 

@@ -61,6 +61,7 @@ class AgentSupervisor:
 
     async def start(self) -> AgentConnection:
         """Start the agent's process and return the connection to the agent. Raises `ConnectionFault`."""
+        was_started = self.was_started
         try:
             self._agent = await AgentConnection.start(
                 self._launch,
@@ -75,7 +76,8 @@ class AgentSupervisor:
         except ConnectionFault as fault:
             self._recorder.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))
             raise
-        self._recorder.note(AgentStarted(self._launch.command, self._cwd, self._agent.pid))
+        in_new_run = self._recorder.session.process is not None and not was_started
+        self._recorder.note(AgentStarted(self._launch.command, self._cwd, self._agent.pid, in_new_run))
         return self._agent
 
     async def end(self) -> None:

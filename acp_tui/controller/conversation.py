@@ -177,7 +177,9 @@ class Conversation:
             clock=clock,
         )
         self.subagents = SubagentControl(self.session, lambda: self._connection)
-        self.agent_sessions = AgentSessions(lambda: self._connection, settings.timeouts.session)
+        self.agent_sessions = AgentSessions(
+            lambda: self._connection, str(self._roots.cwd), settings.timeouts.session
+        )
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
         handlers = RequestHandlers(
@@ -347,7 +349,8 @@ class Conversation:
         finally:
             self._gate.turn_ended()
             self.rewind.end_turn()
-            self.folder.update_meta(title=self.session.title, stop=self.session.stop_reason)
+            title = self.session.title or self.folder.meta.get("title")  # an agent's list may have named it
+            self.folder.update_meta(title=title, stop=self.session.stop_reason)
 
     async def steer(self, blocks: Sequence[dict[str, Any]], *, timeout: float) -> str:
         """Send a message into the running turn. Returns the outcome: see `AgentConnection.steer`."""
@@ -408,6 +411,7 @@ class Conversation:
             if self._closed:
                 return
             self._closed = True
+            self.folder.mark_closing()
             if self._agent.was_started:
                 await self._connection.answer_pending()
                 if close_session:

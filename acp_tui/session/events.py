@@ -57,6 +57,7 @@ class AgentStarted(Event):
     command: list[str]
     cwd: str
     pid: int | None = None
+    in_new_run: bool = False  # acp-tui itself was started since the agent last ran
 
 
 @dataclass(slots=True)

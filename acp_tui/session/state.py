@@ -699,6 +699,7 @@ class ReducerState:
     opening: str | None = None  # the kind of an unanswered opening request: `new`, `load` …
     phase_before: Phase = "connecting"  # the phase to return to if that request fails
     is_new: bool = False  # the session was opened by `session/new`, so it has cost nothing yet
+    resuming: bool = False  # the session is being reopened by another run of acp-tui
     restoring: bool = False  # the session was reopened, and `settings` has the values from before
     replay: Replay | None = None  # until the first prompt after a load or resume
     waiting: Notice | None = None  # the last notice with the source "waiting"

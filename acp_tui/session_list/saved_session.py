@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.prune import sessions_in_use
 from acp_tui.store.session_name import session_name
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
@@ -55,23 +55,28 @@ class SavedSession:
         return any(path and os.path.realpath(path) == folder for path in {self.folder, self.agent_folder})
 
 
-def load_saved_sessions(data_dir: Path, facts: Mapping[str, SessionFacts]) -> list[SavedSession]:
+def load_saved_sessions(
+    data_dir: Path, state_dir: Path, facts: Mapping[str, SessionFacts]
+) -> list[SavedSession]:
     """Return the recorded sessions, the most recently used first.
 
-    Sessions without a title and without known turns are left out.
+    Sessions in which nothing was done are left out.
 
     Args:
         data_dir: The data directory.
+        state_dir: The state directory, with the drafts.
         facts: What the index knows about each session, by session id.
     """
-    in_use = sessions_in_use(data_dir)
+    in_use, unsent = sessions_in_use(data_dir), UnsentWork(state_dir)
     stored = list_sessions(data_dir)
-    found = (_saved_session(one, facts.get(one.id), one.id in in_use) for one in stored)
+    found = (_saved_session(one, unsent, facts.get(one.id), one.id in in_use) for one in stored)
     return [session for session in found if session.title or session.turns]
 
 
-def _saved_session(stored: StoredSession, facts: SessionFacts | None, in_use: bool) -> SavedSession:
-    title = session_title(stored, None if facts is None else facts.first_prompt)
+def _saved_session(
+    stored: StoredSession, unsent: UnsentWork, facts: SessionFacts | None, in_use: bool
+) -> SavedSession:
+    title = session_title(stored, unsent, "" if facts is None else facts.first_prompt)
     return SavedSession(
         id=stored.id,
         title=visible_line(" ".join(title[:MAX_TITLE_CHARACTERS].split())),

@@ -24,10 +24,11 @@ class Drafts:
 
     def load(self, session: str) -> str:
         """Return the draft, or an empty string."""
-        for record in _current(self._lines.read()):
-            if record["session"] == session:
-                return str(record["text"])
-        return ""
+        return self.load_all().get(session, "")
+
+    def load_all(self) -> dict[str, str]:
+        """Return the drafts of all sessions that have one."""
+        return {str(record["session"]): str(record["text"]) for record in _current(self._lines.read())}
 
 
 def _current(records: list[Record]) -> list[Record]:

@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import time
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import open_own, read_own_json
@@ -19,11 +21,14 @@ from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.files.locks import try_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 log = logging.getLogger(__name__)
 
+ENDING_SECONDS = 15.0
+"""The longest wait for a run that is ending, in seconds. Its agents may end slowly."""
+RETRY_SECONDS = 0.05
 MAX_FILES = 20
 """How many of the newest files are always kept. Older files are removed if their run has ended."""
 
@@ -50,6 +55,7 @@ class OpenTabsFile:
         self._path = _directory(state_dir) / f"{os.urandom(8).hex()}.json"
         self._lock: int | None = None
         self._saved: tuple[SavedTab, ...] = ()
+        self._ending = False
 
     def save(self, tabs: Sequence[SavedTab]) -> None:
         """Save the tabs if they have changed. A failure is only logged."""
@@ -57,11 +63,21 @@ class OpenTabsFile:
         if tabs == self._saved:
             return
         self._saved = tabs
+        self._write()
+
+    def mark_ending(self) -> None:
+        """Note that this run is ending, so that the next run in the folder waits for its tabs."""
+        if self._saved and not self._ending:
+            self._ending = True
+            self._write()
+
+    def _write(self) -> None:
         try:
             if self._lock is None:
                 self._create()
-            if tabs:
-                content = {"folder": self._folder, "tabs": [asdict(tab) for tab in tabs]}
+            if self._saved:
+                tabs = [asdict(tab) for tab in self._saved]
+                content = {"folder": self._folder, "ending": self._ending, "tabs": tabs}
                 write_private(self._path, json.dumps(content))
             else:
                 self._path.unlink(missing_ok=True)
@@ -89,16 +105,25 @@ class OpenTabsFile:
             self._lock = None
 
 
-def take_open_tabs(state_dir: Path, folder: Path | str) -> list[SavedTab]:
+def take_open_tabs(
+    state_dir: Path, folder: Path | str, save: Callable[[Sequence[SavedTab]], None] = lambda _: None
+) -> list[SavedTab]:
     """Return the saved tabs of the latest run of acp-tui in a folder, and remove that run's file.
 
-    Runs that have not ended yet are skipped. If there is no other run, return an empty list.
+    A run that is ending is waited for; other runs that have not ended yet are skipped. If there is no other
+    run, return an empty list. `save` is called with the tabs before the file is removed.
     """
     wanted = os.path.realpath(folder)
     for path in _newest_first(_directory(state_dir)):
         content = _read(path)
-        if content.get("folder") == wanted and _take(path):
-            return list(_tabs(content.get("tabs")))
+        if content.get("folder") != wanted:
+            continue
+        tabs = list(_tabs(content.get("tabs")))
+        deadline = time.monotonic() + (ENDING_SECONDS if content.get("ending") is True else 0.0)
+        while not (taken := _take(path, partial(save, tabs))) and time.monotonic() < deadline:
+            time.sleep(RETRY_SECONDS)
+        if taken:
+            return tabs
     return []
 
 
@@ -118,8 +143,11 @@ def _newest_first(directory: Path) -> list[Path]:
     return sorted(times, key=lambda path: times[path], reverse=True)
 
 
-def _take(path: Path) -> bool:
-    """Remove the files of a run that has ended. Return False if it has not ended, or had no tabs."""
+def _take(path: Path, before: Callable[[], None] = lambda: None) -> bool:
+    """Remove the files of a run that has ended, after calling `before`.
+
+    Return False if the run has not ended, or had no tabs.
+    """
     try:
         lock = open_own(_lock_path(path), os.O_RDWR | os.O_CREAT)
     except OSError:
@@ -128,6 +156,8 @@ def _take(path: Path) -> bool:
         if not try_lock(lock):
             return False
         had_tabs = path.exists()
+        if had_tabs:
+            before()
         path.unlink(missing_ok=True)
         _lock_path(path).unlink(missing_ok=True)
         return had_tabs

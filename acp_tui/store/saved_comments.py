@@ -30,6 +30,10 @@ class SavedComments:
         records = _current(self._lines.read())
         return next((one.get("comments") for one in records if one["session"] == session), [])
 
+    def sessions(self) -> set[str]:
+        """Return the ids of the sessions that have comments."""
+        return {str(record["session"]) for record in _current(self._lines.read())}
+
 
 def _current(records: list[Record]) -> list[Record]:
     """Return each session's current record if the record has comments. The latest record comes last."""

@@ -21,6 +21,7 @@ from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.stderr_log import StderrLog
 from acp_tui.store.stored_sessions import (
+    CLOSING,
     FORMAT_VERSION,
     META,
     STDERR,
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.store.stored_sessions import StoredSession
+
+CLOSING_SECONDS = 15.0
+"""The longest wait for a session that is being closed. An agent may end slowly."""
+RETRY_SECONDS = 0.05
 
 
 class SessionFolder:
@@ -92,10 +97,17 @@ class SessionFolder:
         """Append to the log of the agent's standard error."""
         self._stderr_log.write(data)
 
+    def mark_closing(self) -> None:
+        """Note that the session is being closed, so that whoever wants to open it waits."""
+        with suppress(OSError):
+            (self.path / CLOSING).touch(mode=0o600)
+
     def close(self) -> None:
         """Stop recording and release the lock. Further calls do nothing."""
         if not self._closed:
             self._closed = True
+            with suppress(OSError):
+                (self.path / CLOSING).unlink(missing_ok=True)
             self._stderr_log.close()
             self.log.close()
             os.close(self._stderr)
@@ -143,6 +155,9 @@ class NullFolder:
 
     def stderr_sink(self, data: bytes | str) -> None:
         """Ignore the output, because nothing is recorded."""
+
+    def mark_closing(self) -> None:
+        """Do nothing: nobody waits for a session that is not recorded."""
 
     def close(self) -> None:
         """Do nothing: without a session folder, there is no lock to release."""
@@ -226,7 +241,7 @@ def reopen_session_folder(
     is_sensitive: Callable[[str], object] = holds_secrets,
     max_bytes: int | None = None,
 ) -> SessionFolder:
-    """Continue recording a session.
+    """Continue recording a session. Blocks while another process or tab is closing the session.
 
     Raises `UserError`, for example if the session is open in another process.
     """
@@ -234,8 +249,7 @@ def reopen_session_folder(
     if not isinstance(version, int) or version > FORMAT_VERSION:
         raise UserError(f"The session {session.id} was written by a newer acp-tui; please update.")
     try:
-        with file_lock(store_lock(session.path.parent), timeout=STORE_LOCK_TIMEOUT_SECONDS):
-            wire = _open_locked(session.path)
+        wire = _open_when_closed(session)
         meta = session.meta or {"format": FORMAT_VERSION}
         try:
             return SessionFolder(session.path, meta, wire, clock, is_sensitive, max_bytes)
@@ -244,6 +258,24 @@ def reopen_session_folder(
             raise
     except OSError as error:
         raise UserError(f"The session {session.id} cannot be opened: {_reason(error)}.") from error
+
+
+def _open_when_closed(session: StoredSession) -> int:
+    """Open and lock the log of a session. Raises `UserError` if the session stays open."""
+    deadline = time.monotonic() + CLOSING_SECONDS
+    while True:
+        closing = session.is_closing()
+        try:
+            with file_lock(store_lock(session.path.parent), timeout=STORE_LOCK_TIMEOUT_SECONDS):
+                wire = _open_locked(session.path)
+        except UserError:
+            if not closing or time.monotonic() >= deadline:
+                raise
+            time.sleep(RETRY_SECONDS)
+        else:
+            with suppress(OSError):  # left by a killed process
+                (session.path / CLOSING).unlink(missing_ok=True)
+            return wire
 
 
 def _copy_log(session: StoredSession, wire: int) -> None:

@@ -1,41 +1,88 @@
-"""The title under which a recorded session is listed."""
+"""The title under which a recorded session is listed. A session without a title holds nothing."""
 
 from __future__ import annotations
 
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.saved_comments import SavedComments
+from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.session_name import session_name
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from acp_tui.store.stored_sessions import StoredSession
 
-MAX_RECORDS_SEARCHED = 200
-"""The number of records to search for the first prompt if a session has no title."""
+MAX_RECORDS_SEARCHED = 2_000
+"""The number of records to search for a prompt or command if a session has no title."""
+MAX_TITLE_CHARACTERS = 200
+"""The maximum length of a title that is made of a text such as a draft."""
 
 
-def session_title(session: StoredSession, first_prompt: str | None = None) -> str:
-    """Return, on one line, the user's name for the session, else the session's title, else its first prompt.
+class UnsentWork:
+    """What users have left in the prompts and reviews of sessions, read once for a list of sessions."""
 
-    `first_prompt` is the first prompt, if the caller knows it; otherwise it is read from the log. For a
-    session that cannot be read, return the reason in brackets.
+    def __init__(self, state_dir: Path) -> None:
+        self.drafts = Drafts(state_dir).load_all()
+        """The drafts by session id."""
+        self.commented = SavedComments(state_dir).sessions()
+        """The ids of the sessions with unsent review comments."""
+
+
+def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str = "") -> str:
+    """Return a title on one line; an empty string only if nothing was done in the session.
+
+    It is the user's name for the session, the session's own title, its first prompt, or what was not sent to
+    the agent: a queued prompt, a command of the user, a draft, the branch of a worktree, review comments.
+    For a session that cannot be read, it is the reason in brackets.
+
+    Args:
+        session: The session.
+        unsent: What all sessions hold that was not sent.
+        first_prompt: The first prompt, if the caller knows it; otherwise it is read from the log.
     """
     if session.fault:
         return visible_line(f"({session.fault})")
-    title = session_name(session.meta) or session.text("title")
-    if not title:
-        title = _read_first_prompt(session) if first_prompt is None else first_prompt
+    title = session_name(session.meta) or session.text("title") or first_prompt or _title_from_log(session)
+    if not title.strip():
+        title = redact_text(unsent.drafts.get(session.id, "").strip()[:MAX_TITLE_CHARACTERS])
+    if not title and session.has_worktree:
+        title = session.branch
+    if not title and session.id in unsent.commented:
+        title = "Review comments"
     return visible_line(title)
 
 
-def _read_first_prompt(session: StoredSession) -> str:
+def _title_from_log(session: StoredSession) -> str:
+    """Return the first prompt; if there is none, the first queued prompt or command; "" without these."""
+    waiting = ""
     with suppress(OSError):
         for record in islice(session.records(), MAX_RECORDS_SEARCHED):
             match record.frame:
-                case {"method": "session/prompt", "params": {"prompt": str() as prompt}}:
-                    return prompt
-                case {"method": "session/prompt", "params": {"prompt": [*blocks]}}:
-                    return " ".join(str(block.get("text", "")) for block in blocks if isinstance(block, dict))
-    return ""
+                case {"method": "session/prompt", "params": {"prompt": prompt}}:
+                    return _prompt_text(prompt)
+                case {
+                    "method": "session/update",
+                    "params": {"update": {"sessionUpdate": "user_message_chunk", "content": content}},
+                }:  # replayed by the agent: the session was not begun here
+                    return _prompt_text([content])
+                case {"event": "queued", "text": str() as text} if not waiting:
+                    waiting = text.strip()
+                case {"event": "terminal_created", "owner": "user", "command": str() as command} if (
+                    not waiting
+                ):
+                    waiting = f"!{command}"
+    return waiting[:MAX_TITLE_CHARACTERS]
+
+
+def _prompt_text(prompt: Any) -> str:
+    """Return the text of a prompt in a log, which is not empty."""
+    if isinstance(prompt, str):
+        return prompt
+    blocks = prompt if isinstance(prompt, list) else []
+    texts = (str(block.get("text") or "") for block in blocks if isinstance(block, dict))
+    return " ".join(texts).strip() or "(attachments)"

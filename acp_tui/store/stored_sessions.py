@@ -4,6 +4,7 @@ sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the version of the format
     wire.jsonl     all records, from which the session is rebuilt; the writer holds a lock on the file
     stderr.log     the agent's standard error, limited in size
+    closing        exists while the session is being closed, which may take a while
     baseline.git/  the snapshot of the project (see `workspace`) and the review; `prune` limits age and size
 """
 
@@ -40,6 +41,8 @@ META = "meta.json"
 BASELINE = "baseline.git"
 REMOVED = "removed"
 """The name of the only file that is left in `BASELINE` after `prune` has deleted the snapshot."""
+
+CLOSING = "closing"
 
 STORE_LOCK_TIMEOUT_SECONDS = 2.0
 """Seconds to wait, in a thread, while another process creates, opens or removes a session."""
@@ -123,6 +126,13 @@ class StoredSession:
         path = worktree.get("path") if isinstance(worktree, dict) else None
         return isinstance(path, str) and bool(path) and Path(path).is_dir()
 
+    @property
+    def branch(self) -> str:
+        """The branch of the session's git worktree; empty if the session has no worktree."""
+        worktree = self.meta.get("worktree")
+        branch = worktree.get("branch") if isinstance(worktree, dict) else None
+        return branch if isinstance(branch, str) else ""
+
     def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
         """Yield the records of the wire log; none if there is no log. Raises `OSError`."""
         with suppress(FileNotFoundError):
@@ -138,6 +148,10 @@ class StoredSession:
             return not try_lock(descriptor)
         finally:
             os.close(descriptor)
+
+    def is_closing(self) -> bool:
+        """Return True if the acp-tui that has the session open is closing it."""
+        return (self.path / CLOSING).exists()
 
     def size(self) -> int:
         """Return the size of the recording in bytes, without the snapshot, which has a limit of its own."""

@@ -369,6 +369,7 @@ class AcpTui(ResilientApp):
     def shut_down(self, signal_number: int) -> None:
         """Exit because of a signal, after ending any program that uses the terminal, such as an editor."""
         self.exit_signal = self.exit_signal or signal_number
+        self.tabs.mark_ending()
         self._ending = asyncio.create_task(self._end_programs_and_exit())
 
     async def _end_programs_and_exit(self) -> None:

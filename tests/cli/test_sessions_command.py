@@ -108,7 +108,7 @@ def test_damaged_sessions_are_listed(capsys: pytest.CaptureFixture[str]) -> None
     (folder.path.parent / "empty").mkdir()
 
     assert main(["sessions"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 3
+    assert len(capsys.readouterr().out.splitlines()) == 2
     assert main(["sessions", "show", "empty"]) == 0
 
 

@@ -101,6 +101,39 @@ async def test_settings_are_restored_in_a_resumed_session(converse: Converse, ho
     assert second.replayed().settings == second.session.settings
 
 
+async def test_a_fork_keeps_the_settings(converse: Converse, home: Path) -> None:
+    offered = {"session": OFFERED, "capabilities": {"sessionCapabilities": {"resume": {}, "fork": {}}}}
+    first = converse("script", json.dumps(offered))
+    await change_all_settings(first)
+    await first.conversation.close()
+    [stored] = [AppContext.open(home).stored("session-1")]
+    fork = converse("script", json.dumps(offered), resumed=stored, fork=True)
+    await fork.conversation.start()
+    await fork.conversation.open_fork("session-1")
+    assert [setting.value_name for setting in fork.session.settings.values()] == ["Plan", "on", "Large"]
+    assert fork.session.mode == "plan"
+    assert "Agent restarted" not in [
+        entry.text for entry in fork.session.entries if isinstance(entry, Notice)
+    ]
+
+
+async def test_an_agent_that_forks_only_loaded_sessions_is_asked_to_load_first(
+    converse: Converse, home: Path
+) -> None:
+    offered = {
+        "capabilities": {"loadSession": True, "sessionCapabilities": {"fork": {}}},
+        "refuses_once": ["session/fork"],
+    }
+    first = converse("script", json.dumps(offered))
+    await first.open()
+    await first.conversation.close()
+    [stored] = [AppContext.open(home).stored("session-1")]
+    fork = converse("script", json.dumps(offered), resumed=stored, fork=True)
+    await fork.conversation.start()
+    await fork.conversation.open_fork("session-1")
+    assert fork.session.session_id == "session-1-fork"
+
+
 async def test_a_refused_setting_is_a_warning_with_both_values(converse: Converse) -> None:
     chat = converse("script", offers(OFFERED))
     await chat.open()

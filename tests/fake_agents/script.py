@@ -11,6 +11,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `session_pages`: the pages that `session/list` answers, each a list of sessions
 - `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
+- `lost_until`: a path; while it does not exist, `session/load` is answered with an error
 """
 
 from __future__ import annotations
@@ -305,6 +306,15 @@ def main() -> None:
             agent.fail(request, refused) if next(refusals, False) else accepts(agent, request)
         )
 
+    def load_if_found(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        if Path(offers["lost_until"]).exists():
+            load(agent, request)
+        else:
+            agent.fail(request, {"code": -32603, "message": "No previous sessions found for this project."})
+
+    if "lost_until" in offers:
+        load = agent.handlers["session/load"]
+        agent.handlers["session/load"] = load_if_found
     for method in offers.get("refuses_once", []):
         agent.handlers[method] = refused_once(agent.handlers[method])
     agent.handlers["session/cancel"] = recording(lambda *_: None)

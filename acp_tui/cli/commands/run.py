@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.controller import QuestionHandler
     from acp_tui.launcher_choices import LauncherChoices
+    from acp_tui.store.open_tabs import SavedTab
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
@@ -106,9 +107,9 @@ def app_for(
     settings = early_settings.read(folder)
     is_chosen = bool(agent or args.program or args.resume or args.choose or args.pick)
     may_restore = not is_chosen and (args.continue_latest or settings.restore_tabs)
-    tabs = earlier_tabs(folder) if may_restore else []
-    # With --continue, a single tab is left to `latest_session`, which also skips empty sessions.
-    if tabs and not (args.continue_latest and len(tabs) == 1):
+    open_tabs = OpenTabsFile(paths().state, str(folder))
+    tabs = earlier_tabs(folder, open_tabs) if may_restore else []
+    if tabs:
         args.resume = tabs[active_index(tabs)].session
     elif args.continue_latest:
         from acp_tui.cli.session_choice import latest_session
@@ -125,10 +126,14 @@ def app_for(
     launcher = partial(_launcher, args, on_created)
     has_agent = agent is not None or args.program is not None or args.resume
     conversation = partial(
-        _conversation, args, on_created, agent, prompt, chosen_by_project=chosen_by_project
+        _conversation, _changed(args), on_created, agent, prompt, chosen_by_project=chosen_by_project
     )
+    if has_agent and args.worktree_name:  # the name is for the first conversation only
+        args.worktree, args.worktree_name = True, None
     sessions = partial(_sessions, args, on_created)
     start = conversation if has_agent else sessions if args.pick else launcher
+    if tabs:
+        start = partial(_restored_tab, tabs[active_index(tabs)], conversation)
 
     def restored_tabs(palette: Palette) -> tuple[list[BaseScreen], list[BaseScreen]]:
         if not tabs:
@@ -150,9 +155,18 @@ def app_for(
         settings=settings,
         launcher=launcher,
         sessions=sessions,
-        open_tabs=OpenTabsFile(paths().state, str(folder)),
+        open_tabs=open_tabs,
         restored_tabs=restored_tabs,
     )
+
+
+def _restored_tab(tab: SavedTab, make: Callable[[Palette], BaseScreen], palette: Palette) -> BaseScreen:
+    """Return the screen of a restored tab, with the tab's title from the start."""
+    from acp_tui.ui.tabs.tab_state import TabState
+
+    screen = make(palette)
+    screen.tab_state = TabState(visible_line(tab.agent), visible_line(tab.title), session=tab.session)
+    return screen
 
 
 def _changed(args: argparse.Namespace, **changes: object) -> argparse.Namespace:
@@ -179,7 +193,21 @@ def _stored_conversation(
         worktree=False,
         worktree_name=None,
     )
-    return _conversation(given, on_created, wanted.agent, None, palette, place=wanted.place, fork=wanted.fork)
+    screen = _conversation(
+        given,
+        on_created,
+        wanted.agent,
+        None,
+        palette,
+        place=wanted.place,
+        fork=wanted.fork,
+        title=wanted.title,
+    )
+    if wanted.title:
+        from acp_tui.ui.tabs.tab_state import TabState
+
+        screen.tab_state = TabState(title=wanted.title)
+    return screen
 
 
 def sessions_app(
@@ -227,6 +255,7 @@ def _conversation(
     draft: PromptDraft | None = None,
     place: TextPlace | None = None,
     fork: bool = False,
+    title: str = "",
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
@@ -246,6 +275,7 @@ def _conversation(
             welcome=prompt is None and draft is None,
             chosen_by_project=chosen_by_project,
             fork=fork,
+            title=title,
         )
         setups.append(setup)
         on_created(setup)

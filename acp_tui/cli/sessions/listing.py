@@ -15,7 +15,7 @@ from acp_tui.console.quantities import format_size
 from acp_tui.console.streams import print_json
 from acp_tui.console.tables import aligned, cells, labelled, truncate
 from acp_tui.session.text.invisible import reveal_line
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
@@ -28,11 +28,13 @@ PROJECT_COLUMNS = 16
 
 
 def print_sessions(folder: Path | None = None, *, as_json: bool = False) -> None:
-    """Print all sessions, or those of one folder, as a table or as a JSON object."""
-    home = None if folder is None else os.path.realpath(folder)
-    sessions = [one for one in list_sessions(paths().data) if home is None or home in one.folders]
+    """Print all sessions in which something was done, or those of one folder, as a table or a JSON object."""
+    home, unsent = None if folder is None else os.path.realpath(folder), UnsentWork(paths().state)
+    listed = [one for one in list_sessions(paths().data) if home is None or home in one.folders]
+    titled = [(one, session_title(one, unsent).strip()) for one in listed]
+    sessions = [(one, title) for one, title in titled if title]
     if as_json:
-        print_json({"sessions": [_as_json(session) for session in sessions]})
+        print_json({"sessions": [_as_json(session, title) for session, title in sessions]})
         return
     if not sessions:
         print("No recorded sessions." if home is None else f"No recorded sessions in {reveal_line(home)}.")
@@ -41,10 +43,10 @@ def print_sessions(folder: Path | None = None, *, as_json: bool = False) -> None
     print("\n".join(_table(sessions, width)))
 
 
-def _as_json(session: StoredSession) -> dict[str, Any]:
+def _as_json(session: StoredSession, title: str) -> dict[str, Any]:
     return {
         "id": session.id,
-        "title": session_title(session),
+        "title": title,
         "agent": session.text("agent"),
         "folder": session.text("cwd"),
         "project": session.project_folder,
@@ -56,13 +58,13 @@ def _as_json(session: StoredSession) -> dict[str, Any]:
     }
 
 
-def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
-    """Return the lines of a table that fits into `width` columns of the terminal.
+def _table(sessions: Sequence[tuple[StoredSession, str]], width: int) -> list[str]:
+    """Return the lines of a table of sessions and titles that fits into `width` columns of the terminal.
 
     Titles are truncated. If they would get too short, the agent column is omitted.
     """
     rows = [["ID", "AGENT", "PROJECT", "WHEN", "SIZE"]]
-    for session in sessions:
+    for session, _ in sessions:
         project = Path(session.project_folder).name
         agent = session.text("agent_title") or session.text("agent") or "?"
         when, bytes_ = format_moment(session.updated, datetime.now(UTC)), format_size(session.size())
@@ -72,10 +74,8 @@ def _table(sessions: Sequence[StoredSession], width: int) -> list[str]:
         for row in rows:
             del row[1]
         left = width - max(map(cells, aligned(rows))) - 2
-    titles = [
-        "TITLE",
-        *(truncate(session_title(session), max(left, PROJECT_COLUMNS // 2)) for session in sessions),
-    ]
+    room = max(left, PROJECT_COLUMNS // 2)
+    titles = ["TITLE", *(truncate(title, room) for _, title in sessions)]
     return aligned([[*row, title] for row, title in zip(rows, titles, strict=True)])
 
 

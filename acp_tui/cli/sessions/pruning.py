@@ -14,7 +14,7 @@ from acp_tui.console.tables import truncate
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.prune import prune_candidates, remove_sessions
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -40,8 +40,9 @@ def run(args: argparse.Namespace) -> int:
     if not chosen:
         print(f"Nothing to remove: the limits are {keep} sessions and {format_size(max_bytes)}.")
         return 0
+    unsent = UnsentWork(paths().state)
     for one in chosen:
-        title = truncate(session_title(one.session), 30)
+        title = truncate(session_title(one.session, unsent), 30)
         print(f"{visible_line(one.session.id)}  {format_size(one.size)}  {title}".rstrip())
     if not args.yes and not _confirm(len(chosen)):
         print("Nothing removed.")

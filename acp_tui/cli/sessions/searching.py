@@ -14,7 +14,7 @@ from acp_tui.console.messages import print_message
 from acp_tui.console.moments import format_moment
 from acp_tui.console.tables import truncate
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions, read_session, sessions_directory
 
 if TYPE_CHECKING:
@@ -45,7 +45,8 @@ def run(args: argparse.Namespace) -> int:
     list_sessions(paths().data)  # names those that cannot be read, which another process has skipped
     hits = SessionSearch(paths().cache).search(" ".join(args.text))
     if args.json:
-        print(json.dumps({"hits": [_as_json(hit) for hit in hits]}, indent=2))
+        unsent = UnsentWork(paths().state)
+        print(json.dumps({"hits": [_as_json(hit, unsent) for hit in hits]}, indent=2))
     elif hits:
         print("\n".join(_lines(hits)))
     else:
@@ -60,6 +61,7 @@ def _stored(hit: SessionHit) -> StoredSession:
 def _lines(hits: list[SessionHit]) -> list[str]:
     """Return the lines to print: each session, followed by its hits. Sessions with better hits come first."""
     width = shutil.get_terminal_size((DEFAULT_WIDTH, 24)).columns
+    unsent = UnsentWork(paths().state)
     by_session: dict[str, list[SessionHit]] = {}
     for hit in hits:
         by_session.setdefault(hit.folder, []).append(hit)
@@ -68,16 +70,16 @@ def _lines(hits: list[SessionHit]) -> list[str]:
         session = _stored(found[0])
         when = format_moment(session.updated, datetime.now(UTC))
         head = f"{visible_line(session.id)}  {when}  "
-        lines.append(f"{head}{truncate(session_title(session), max(20, width - len(head)))}".rstrip())
+        lines.append(f"{head}{truncate(session_title(session, unsent), max(20, width - len(head)))}".rstrip())
         lines += [f"  {truncate(hit.hit.line, width - 2)}" for hit in found]
     return lines
 
 
-def _as_json(hit: SessionHit) -> dict[str, Any]:
+def _as_json(hit: SessionHit, unsent: UnsentWork) -> dict[str, Any]:
     session = _stored(hit)
     return {
         "session": hit.folder,
-        "title": session_title(session),
+        "title": session_title(session, unsent),
         "agent": session.text("agent"),
         "folder": session.text("cwd"),
         "updated": session.updated,

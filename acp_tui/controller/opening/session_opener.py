@@ -20,9 +20,10 @@ from acp_tui.controller.opening.settings_restore import restore_settings
 from acp_tui.errors import UserError
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.events import HistoryCompleted, Noticed
+from acp_tui.session.state import TurnEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from acp_tui.agents.launch import Launch
     from acp_tui.config.mcp import Server, UnsentServer
@@ -108,30 +109,59 @@ class SessionOpener:
         agent = self._session.agent
         if agent is None or not agent.can_resume:
             raise CannotReopen(f"{self._launch.title} can neither resume nor load a session.")
+        self._baseline.begin()
+        reopened = bool(self._session.settings)
+        load_ended = await self._reopen(session_id, await self._setup())
+        await self._opened(reopened)
+        await load_ended()
+
+    async def _reopen(self, session_id: str, setup: SessionSetup) -> Callable[[], Awaitable[None]]:
+        """Resume or load a session. Return a function that waits until its history has been replayed."""
+        agent = self._session.agent
+        assert agent is not None
         loads = agent.can("loadSession") and self._session.session_id is None
         resume = agent.can("sessionCapabilities", "resume") and not loads
-        self._baseline.begin()
-        reopened, has_prompts = bool(self._session.settings), bool(self._session.prompts)
-        setup = await self._setup()
+        has_prompts = bool(self._session.prompts)
         connection = self._connection()
         call = connection.resume_session if resume else connection.load_session
         async with self._wait_notices.during("to reopen the session"):
             await call(session_id, setup, timeout=self._timeout)
-        await self._opened(reopened)
-        if await self._late_history(PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS) and not resume:
-            self._note(HistoryCompleted())
+
+        async def wait_for_history() -> None:
+            quiet = PROMPT_MISSING_SECONDS if has_prompts else QUIET_SECONDS
+            if await self._late_history(quiet) and not resume:
+                self._note(HistoryCompleted())
+
+        return wait_for_history
 
     async def open_fork(self, session_id: str) -> None:
-        """Open a copy of one of the agent's sessions. The agent keeps the original."""
+        """Open a copy of one of the agent's sessions. The agent keeps the original.
+
+        If the agent refuses, reopen the original first: vibe forks only sessions that it has loaded.
+        """
         self._baseline.begin()
         reopened = bool(self._session.settings)
         setup = await self._setup()
+        connection = self._connection()
         async with self._wait_notices.during("to fork the session"):
-            await self._connection().fork_session(session_id, setup, timeout=self._timeout)
+            try:
+                await connection.fork_session(session_id, setup, timeout=self._timeout)
+            except RequestFailed as failure:
+                agent = self._session.agent
+                is_final = isinstance(failure, SignInNeeded) or failure.error.code == REQUEST_CANCELLED
+                if is_final or agent is None or not agent.can_resume:
+                    raise
+                load_ended = await self._reopen(session_id, setup)
+                await load_ended()
+                await connection.fork_session(session_id, setup, timeout=self._timeout)
         await self._opened(reopened)
 
     async def open_again(self) -> None:
-        """Reopen the current session. If the agent cannot reopen the session, start a new one."""
+        """Reopen the current session. If the agent cannot reopen the session, start a new one.
+
+        If the agent refuses to reopen a session that it has answered in, raise the `RequestFailed`: the agent
+        may succeed later. Gemini finds no session of its first minute.
+        """
         session_id = self._session.session_id
         try:
             if session_id is not None:
@@ -140,11 +170,18 @@ class SessionOpener:
         except SignInNeeded:
             raise
         except NotSupported as error:
-            self._note(Noticed("warning", str(error)))
+            if self._session.prompts:
+                self._note(Noticed("warning", str(error)))
         except RequestFailed as failure:  # many agents save a session only after its first answer
-            if failure.error.code == REQUEST_CANCELLED:
+            if failure.error.code == REQUEST_CANCELLED or self._has_answer:
                 raise
         await self.open_new()
+
+    @property
+    def _has_answer(self) -> bool:
+        """Whether a turn has ended normally in the current session."""
+        entries = self._session.entries[self._session.forgotten :]
+        return any(isinstance(entry, TurnEnd) and entry.stop_reason == "end_turn" for entry in entries)
 
     async def close_session(self) -> None:
         """Ask the agent to close the session, if the agent can close sessions. Errors are ignored."""

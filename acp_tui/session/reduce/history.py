@@ -247,6 +247,8 @@ def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) 
         return add_notice(session, at, REPLAYED_NOTHING, level="warning")
     if changes := _use_more_prompts(session, replay, at, complete=True):
         return changes
+    if not replay.prompts:  # OpenHands never replays prompts: nothing tells whether any was lost
+        return []
     known = [entry for entry in session.entries if isinstance(entry, UserMessage)]
     unmatched = {prompt.id for prompt in known[replay.matched :]}
     missing = sum(prompt.id in unmatched for prompt in completed)

@@ -32,7 +32,8 @@ SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "s
 
 def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[Change]:
     """Store the agent's new process, and end the turns and requests that the previous process left open."""
-    is_restart = session.process is not None
+    is_restart = session.process is not None and not event.in_new_run
+    session.reducer_state.resuming = session.process is not None and event.in_new_run
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
     changes = _end_everything(session, at, RpcError(0, "The turn was interrupted before it finished"))
     session.reducer_state.repeated.clear()
@@ -131,8 +132,7 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
         session.cwd, session.directories = event.cwd or session.cwd, event.directories
         session.mcp_servers = event.mcp_servers
         changes += [fact_changed("cwd"), fact_changed("directories"), fact_changed("mcp_servers")]
-    if event.how != "fork":
-        changes += begin_restore(session)
+    changes += begin_restore(session)
     if event.how == "new" and session.session_id is not None:
         changes += reset_facts(session)
     elif event.how in ("load", "resume"):
@@ -165,6 +165,10 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     update_settings(session)
     if not session.working:
         changes += _set_phase(session, "idle")
+    if session.reducer_state.resuming:
+        session.reducer_state.resuming = False
+        if event.how in ("load", "resume"):
+            changes += add_notice(session, at, "Session resumed")
     if before is not None and (before != session.session_id or event.how == "new"):
         changes += _changed_session_notice(session, event.how, at)
     return [*changes, fact_changed("session_id"), fact_changed("auth_required")]

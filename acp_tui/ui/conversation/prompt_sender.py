@@ -30,10 +30,13 @@ class PromptSender:
         self._early_now = 0  # how many of these, at the beginning, are to be sent now
         self._attachment_lock = asyncio.Lock()  # later prompts wait until the attachments have been read
         self._draft_failed = False
+        self._early_draft = ""  # typed before `connect`
 
     def connect(self, prepared: PreparedConversation, queue: PromptQueue) -> None:
         """Set the conversation whose drafts and attachments are used, and the queue that gets the prompts."""
         self._prepared, self._queue = prepared, queue
+        if self._early_draft:
+            self.save_draft(self._early_draft)
 
     def submit_early(self) -> None:
         """Submit the prompts that were kept before `connect`."""
@@ -122,6 +125,7 @@ class PromptSender:
     def save_draft(self, text: str) -> None:
         """Save the unsent prompt. Of several failures in a row, only the first is shown."""
         if self._prepared is None:
+            self._early_draft = text
             return
         try:
             self._prepared.app_context.save_draft(self._prepared.conversation, text)

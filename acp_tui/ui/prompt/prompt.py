@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.prompt.history_recall import History
     from acp_tui.ui.prompt.history_search import HistorySearch
 
-DRAFT_PAUSE = 0.5
-"""Minimum seconds between two `DraftChanged` messages while typing."""
+DRAFT_PAUSE = 0.25
+"""Seconds between two `DraftChanged` messages while typing. The first one is posted immediately."""
 
 MAX_TITLE_CELLS = 60
 """The maximum width of an agent's title in the placeholder, in cells."""
@@ -137,6 +137,7 @@ class Prompt(AttachingPrompt):
         self._footer_facts = (True, False, False)  # the properties of the text that the footer depends on
         self._was_command = False
         self._draft_timer: Timer | None = None
+        self._posted_draft = ""
 
     def compose(self) -> ComposeResult:
         yield self._menu
@@ -235,18 +236,25 @@ class Prompt(AttachingPrompt):
             self.screen.refresh_bindings()
         self._editor.update_menus(typed=True)
         if self._draft_timer is None:
-            self._draft_timer = self.set_timer(DRAFT_PAUSE, self._post_draft)
+            self._post_draft()
+            self._draft_timer = self.set_timer(DRAFT_PAUSE, self._post_later_draft)
 
     @on(TextArea.SelectionChanged)
     def _selection_changed(self, event: TextArea.SelectionChanged) -> None:
         event.stop()
         self._editor.update_menus()
 
+    def _post_later_draft(self) -> None:
+        self._draft_timer = None
+        if self.text != self._posted_draft:
+            self._post_draft()
+
     def _post_draft(self) -> None:
         if self._draft_timer is not None:
             self._draft_timer.stop()
             self._draft_timer = None
-        self.post_message(self.DraftChanged(self.text))
+        self._posted_draft = self.text
+        self.post_message(self.DraftChanged(self._posted_draft))
 
     def _replace_text(self, text: str, *, at_first_row: bool = False) -> None:
         first = text.split("\n", 1)[0]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.workspace.git.worktrees.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
@@ -30,25 +31,37 @@ class TabState:
     activity: Activity = "idle"
     question: str = ""  # what the agent asks about; may be empty while it asks
     entries: int = 0  # the number of entries of the conversation
-    session: str = ""  # the id of the recorded session, once it contains a prompt
+    session: str = ""  # the id of the recorded session
+    branch: str = ""  # of the git worktree made for the session
 
     @property
     def label(self) -> str:
         """The name by which the user knows the conversation."""
-        return self.name or self.title or self.agent or "acp-tui"
+        return self.name or self.title or self.branch or self.agent or "acp-tui"
 
 
 def conversation_state(
-    facts: StatusFacts, session: Session, conversation: Conversation | None, question: str
+    facts: StatusFacts,
+    session: Session,
+    conversation: Conversation | None,
+    question: str,
+    earlier: TabState,
 ) -> TabState:
-    """Return the state of a conversation. `conversation` is None until it has been created."""
-    is_recorded = conversation is not None and bool(session.turn or session.queue)
+    """Return the state of a conversation. `conversation` is None until it has been created.
+
+    `earlier` is the tab's state until now. Its title is kept until the session has one.
+    """
+    title = " ".join(visible_line(session.title or "").split())[:MAX_TITLE_CHARACTERS]
+    if conversation is None:
+        return replace(earlier, agent=facts.agent or earlier.agent, activity=facts.phase)
+    worktree = conversation.options.worktree
     return TabState(
         facts.agent,
-        " ".join(visible_line(session.title or "").split())[:MAX_TITLE_CHARACTERS],
-        conversation.name if conversation is not None else "",
+        title or earlier.title,
+        conversation.name,
         facts.phase,
         visible_line(question),
         len(session.entries),
-        (conversation.folder.id or "") if conversation is not None and is_recorded else "",
+        conversation.folder.id or "",
+        visible_line(worktree.branch.removeprefix(BRANCH_PREFIX)) if worktree is not None else "",
     )

@@ -338,8 +338,14 @@ class Tabs:
         with contain_errors(self._app):
             await screen.leave(close_session=close_session)
 
+    def mark_ending(self) -> None:
+        """Note for the next run that this one is ending."""
+        if self._saved is not None:
+            self._saved.mark_ending()
+
     async def leave_all(self) -> None:
         """Shut down what the screens of all tabs own, also of closed tabs. Called when the app ends."""
+        self.mark_ending()
         await asyncio.gather(*self._leaving, *(self._leave(tab.screen) for tab in self._tabs))
         if self._saved is not None:
             self._saved.close()

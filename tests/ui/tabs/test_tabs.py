@@ -5,8 +5,9 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any, cast
 
+from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.store.session_title import session_title
+from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import read_session
 from acp_tui.ui.conversation import gc_control
 from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
@@ -160,7 +161,7 @@ async def test_a_name_is_shown_and_saved(open_ui: Open) -> None:
         await ui.until(lambda: strip(ui) == " 1 scripted  2 Docs")
         path = ui.made[1].conversation.folder.path
         assert path is not None
-        assert session_title(read_session(path)) == "Docs"
+        assert session_title(read_session(path), UnsentWork(paths().state)) == "Docs"
         await ui.press("alt+n")
         await ui.until(lambda: isinstance(ui.app.screen, RenameDialog))
         await ui.press("backspace", "enter")  # the name is selected

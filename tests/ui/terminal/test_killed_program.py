@@ -5,14 +5,21 @@ from __future__ import annotations
 import json
 import re
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import F2, PreloadedTerminal
+from tests.support.terminal import F2, PROGRAM, PreloadedTerminal
+from tests.support.waiting import wait_until
 from tests.workspace.projects import fill, repository
+
+if TYPE_CHECKING:
+    from tests.support.terminal import Terminal
 
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "c", "title": "Build it", "status": "in_progress"}
 OFFERS = {
@@ -43,20 +50,30 @@ def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home
         assert again.quit() == 0
 
 
-def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_path: Path, home: Path) -> None:
+def configure_agent(home: Path) -> None:
+    """Make the scripted agent known as "mine"."""
     command = [sys.executable, "-m", "tests.fake_agents.script", json.dumps(OFFERS)]
     (home / "config").mkdir(parents=True)
     (home / "config" / "config.toml").write_text(f"[agents.mine]\ncommand = {json.dumps(command)}\n")
+
+
+def open_tab(terminal: Terminal, strip: str) -> None:
+    """Open another tab with the agent "mine". `strip` is in the row of tabs afterwards."""
+    terminal.type("\x14")  # Ctrl+T
+    terminal.sees("type to filter", "mine")
+    terminal.type("mine")
+    terminal.sees("❯   mine")
+    terminal.type("\r")
+    terminal.sees(strip, "idle")
+
+
+def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_path: Path, home: Path) -> None:
+    configure_agent(home)
     with PreloadedTerminal("mine", cwd=tmp_path) as killed:
         killed.sees("idle")
         killed.type("the first\r")
         killed.sees("   the first")
-        killed.type("\x14")  # Ctrl+T
-        killed.sees("type to filter", "mine")
-        killed.type("mine")
-        killed.sees("❯   mine")
-        killed.type("\r")
-        killed.sees(" 1 scripted  2 scripted", "idle")
+        open_tab(killed, " 1 scripted  2 scripted")
         killed.type("the second\r")
         killed.sees("   the second")
         saved = home / "state" / "open-tabs"
@@ -65,7 +82,7 @@ def test_tabs_come_back_with_continue_and_start_their_agents_when_visited(tmp_pa
         killed.ended()
         killed.until(lambda: killed.left_behind() == [], "the end of the agents")
     with PreloadedTerminal("--continue", cwd=tmp_path) as again:
-        again.sees(" 1 scripted  2 scripted", "┃ the second", "idle")
+        again.sees(" 1 the first  2 the second", "┃ the second", "idle")
         assert "\n┃ the first" not in again.screen
         agents = len(again.left_behind())
         again.type("\x1b1")  # Alt+1
@@ -117,3 +134,68 @@ def test_the_review_its_decisions_and_comments_come_back(
         again.sees("1 of 3 reviewed", "1 comment", "Ask first", "- line 30")
         again.type("Z")
         again.sees("0 of 3 reviewed", "- line 5")
+
+
+@pytest.mark.parametrize("end", ["kill -9", "quit"])
+def test_tabs_with_a_draft_a_command_or_a_worktree_come_back(end: str, tmp_path: Path, home: Path) -> None:
+    configure_agent(home)
+    project = repository(tmp_path / "shop", {"basket.py": "total = 0\n"})
+    with PreloadedTerminal("mine", "--worktree-name", "basket", cwd=project) as ended:
+        ended.sees("idle")
+        ended.type("!echo half > new.txt\r")
+        ended.until(lambda: any(home.glob("data/worktrees/*/basket/new.txt")), "the file")
+        open_tab(ended, " 1 basket  2 mine-")
+        ended.type("!echo $((40 + 2))\r")
+        ended.sees("42")
+        open_tab(ended, " 3 mine-")
+        ended.type("half a thought")
+        drafts = home / "state" / "drafts.jsonl"
+        ended.until(lambda: drafts.exists() and '"half a thought"' in drafts.read_text(), "the draft")
+        if end == "quit":
+            ended.type("\x11")  # Ctrl+Q
+            ended.sees("Keep the worktree")
+            pressed_at = time.monotonic()
+
+            def answered() -> bool:
+                """Press Enter again and again: the question ignores keys that come too early."""
+                nonlocal pressed_at
+                if time.monotonic() - pressed_at > 1:
+                    ended.type("\r")
+                    pressed_at = time.monotonic()
+                return "Keep the worktree" not in ended.screen
+
+            ended.until(answered)
+        else:
+            ended.signal(signal.SIGKILL)
+        ended.ended()
+        ended.until(lambda: ended.left_behind() == [], "the end of the agents")
+    assert listed_titles(project) == {"!echo half > new.txt", "!echo $((40 + 2))", "half a thought"}
+    with PreloadedTerminal("--continue", cwd=project) as again:
+        again.sees(
+            "1 !echo half > new.txt  2 !echo $((40 + 2))  3 half a thought", "❯ half a thought", "idle"
+        )
+        again.type("\x1bOS")  # F4
+        again.sees("  !echo half > new.txt", "  !echo $((40 + 2))", "● half a thought")
+
+
+def listed_titles(project: Path) -> set[str]:
+    """Return the titles that `acp-tui sessions list` prints."""
+    done = subprocess.run(
+        [PROGRAM, "sessions", "list"], cwd=project, capture_output=True, text=True, check=True
+    )
+    heading, *rows = done.stdout.splitlines()
+    return {row[heading.index("TITLE") :].strip() for row in rows}
+
+
+def test_a_run_that_is_ending_is_waited_for(tmp_path: Path, home: Path) -> None:
+    command = agent("faulty", "ignores_sigterm_and_end_of_input")
+    with PreloadedTerminal("--command", command, cwd=tmp_path) as ending:
+        ending.sees("idle")
+        ending.type("half a thought")
+        drafts = home / "state" / "drafts.jsonl"
+        ending.until(lambda: drafts.exists() and '"half a thought"' in drafts.read_text(), "the draft")
+        ending.hang_up()
+        marked = home / "data" / "sessions"
+        wait_until(lambda: any(marked.glob("*/closing")))
+        with PreloadedTerminal("--continue", cwd=tmp_path) as again:
+            again.sees("❯ half a thought")

@@ -201,7 +201,8 @@ class ConversationScreen(SessionScreen):
         for line in self.query(StatusLine):  # none while the screen closes
             self._attention.update(line.facts, self._questions.title)
             title, conversation = self._questions.title, self.context.conversation
-            self.report_state(conversation_state(line.facts, self.session, conversation, title))
+            earlier = self.tab_state
+            self.report_state(conversation_state(line.facts, self.session, conversation, title, earlier))
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""

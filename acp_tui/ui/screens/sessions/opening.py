@@ -18,6 +18,7 @@ class SessionToOpen(NamedTuple):
     session: str  # the id of the recording; if there is none, the agent's id of the session
     agent: str | None = None  # its agent; None if the recording names it
     program: str | None = None  # the command line of an agent that has no name
+    title: str = ""  # in the agent's list; safe to display
     folder: str | None = None  # where the agent starts; None for the folder of the recording
     place: TextPlace | None = None
     fork: bool = False  # open a copy of the recorded session; the agent makes the copy

@@ -143,7 +143,7 @@ class SessionsScreen(BaseScreen):
         def load() -> list[SavedSession]:
             search = SessionSearch(paths().cache)
             try:
-                return load_saved_sessions(paths().data, search.facts())
+                return load_saved_sessions(paths().data, paths().state, search.facts())
             finally:
                 search.close()
 
@@ -313,7 +313,7 @@ class SessionsScreen(BaseScreen):
         if item.only_at_agent:
             agent = None if item.program else item.agent
             program, session = item.program or None, item.agent_session_id or ""
-            self._open(SessionToOpen(session, agent, program, item.agent_folder or None))
+            self._open(SessionToOpen(session, agent, program, item.title, item.agent_folder or None))
         else:
             self._open(SessionToOpen(item.id, place=place))
 

@@ -18,14 +18,12 @@ from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.worktrees.worktree import Worktree, is_own_worktree
+from acp_tui.workspace.git.worktrees.worktree import BRANCH_PREFIX, Worktree, is_own_worktree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-BRANCH_PREFIX = "acp-tui/"
-"""The prefix of generated branch names."""
 MAX_NAMES = 3
 """The maximum number of file names in a notice. Others are only counted."""
 

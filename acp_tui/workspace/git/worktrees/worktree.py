@@ -11,6 +11,8 @@ from acp_tui.config.paths import worktrees_directory
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+BRANCH_PREFIX = "acp-tui/"
+"""The prefix of generated branch names."""
 META_FIELD = "worktree"
 """The name of the field that holds the worktree in a session's metadata."""
 
