@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.agents.known_agent import PACKAGE_RUNNERS
@@ -42,8 +43,9 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
     async def run() -> None:
         launch = conversation.launch
-        download = " (the first start downloads it)" if launch.command[0] in PACKAGE_RUNNERS else ""
-        with _timed(f"Starting {launch.title} …{download}", seconds, "initialize"):
+        is_package = Path(launch.command[0]).name in PACKAGE_RUNNERS
+        note = " (the first start downloads it)" if is_package else ""
+        with _timed(f"Starting {launch.title} …", seconds, "initialize", note):
             await conversation.start()
         with _timed(f"Opening a session with {launch.title} …", seconds, "session"):
             await headless.open()
@@ -61,11 +63,11 @@ async def examine(args: argparse.Namespace, agent: str | None, prompt: str | Non
 
 
 @contextmanager
-def _timed(sentence: str, seconds: dict[str, float], key: str) -> Iterator[None]:
+def _timed(sentence: str, seconds: dict[str, float], key: str, note: str = "") -> Iterator[None]:
     """Say what a slow block waits for. If the block succeeds, store its duration in `seconds[key]`."""
     began = time.monotonic()
     status = StatusLine()
-    progress = asyncio.create_task(_show_progress(status, sentence, began))
+    progress = asyncio.create_task(_show_progress(status, sentence, note, began))
     try:
         yield
         seconds[key] = time.monotonic() - began
@@ -74,8 +76,8 @@ def _timed(sentence: str, seconds: dict[str, float], key: str) -> Iterator[None]
         status.clear()
 
 
-async def _show_progress(status: StatusLine, sentence: str, began: float) -> None:
+async def _show_progress(status: StatusLine, sentence: str, note: str, began: float) -> None:
     await asyncio.sleep(PROGRESS_DELAY_SECONDS)
     while True:
-        status.show(sentence, time.monotonic() - began)
+        status.show(sentence, time.monotonic() - began, note)
         await asyncio.sleep(1.0)

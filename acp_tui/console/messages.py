@@ -28,14 +28,14 @@ class StatusLine:
     def __init__(self) -> None:
         self._shown = False
 
-    def show(self, sentence: str, seconds: float) -> None:
-        """Show a sentence; on a terminal also the seconds that have passed."""
+    def show(self, sentence: str, seconds: float, note: str = "") -> None:
+        """Show a sentence and a note; on a terminal between them the seconds that have passed."""
         if sys.stderr.isatty():
             room = shutil.get_terminal_size().columns - 1
-            line = f"acp-tui: {visible_line(sentence)} {seconds:.0f} s"
+            line = f"acp-tui: {visible_line(sentence)} {seconds:.0f} s{note}"
             self._write(f"\r{line[:room]}\x1b[K")
         elif not self._shown:
-            print_message(sentence)
+            print_message(f"{sentence}{note}")
         self._shown = True
 
     def clear(self) -> None:

@@ -12,6 +12,7 @@ from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.doctor.tool_call_check import ToolCallCheck, check_path, objects_in
 from acp_tui.protocol.framing import line_fault
+from acp_tui.session.error_codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +70,7 @@ class BehaviourCheck:
         self._capabilities: dict[str, Any] = {}  # ours
         self._requests: dict[object, tuple[str, Any]] = {}  # our pending requests: method, params
         self._answered: set[object] = set()
-        self._agent_requests: set[object] = set()  # ids of the agent's pending requests
+        self._agent_requests: dict[object, str] = {}  # methods of the agent's pending requests, by id
         self._session: str | None = None
         self._session_before: str | None = None  # `_session` before the request to open another one
         self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
@@ -113,7 +114,8 @@ class BehaviourCheck:
     def _sent(self, frame: dict[str, Any]) -> None:
         method, params = frame.get("method"), frame.get("params") or {}
         if method is None:
-            self._agent_requests.discard(_hashable(frame.get("id")))
+            answered = self._agent_requests.pop(_hashable(frame.get("id")), "")
+            self._refused(answered, frame.get("error"))
             return
         if "id" in frame:
             self._requests[frame["id"]] = (method, params)
@@ -131,6 +133,14 @@ class BehaviourCheck:
             self._prompt = prompt if isinstance(prompt, str) else _text_of(prompt)
         elif method == "session/cancel":
             self._cancelled = True
+
+    def _refused(self, method: str, error: Any) -> None:
+        """Report a request with which acp-tui could do nothing. Reading a missing file is usual."""
+        code = error.get("code") if isinstance(error, dict) else None
+        is_terminal = method.startswith("terminal/") and method != "terminal/create"
+        if code == INVALID_PARAMS or (code == RESOURCE_NOT_FOUND and is_terminal):
+            reason = str(error.get("message")).removeprefix(f"{method}: ")
+            self._report("request-refused", f"{method} was refused: {reason}")
 
     def _answer(self, frame: dict[str, Any]) -> None:
         identity = frame.get("id")
@@ -163,7 +173,7 @@ class BehaviourCheck:
         if (identity := _hashable(frame.get("id"))) is not None:
             if identity in self._agent_requests:
                 self._report("request-id-twice", "a request reuses the id of a pending request", frame)
-            self._agent_requests.add(identity)
+            self._agent_requests[identity] = method
         if method in CLIENT_ONLY_METHODS:
             self._report("own-messages-back", "the agent echoes the client's messages")
         elif method not in AGENT_METHODS:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS
 from acp_tui.doctor.violations import Violation, find_violations
 from acp_tui.entry_labels import call_title
 from acp_tui.session.json_depth import limit_depth
@@ -49,6 +51,7 @@ def build_report(
         "cwd": str(conversation.options.cwd),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         **_session_offers(session),
+        "extensions": _extensions(records),
         "turn": _turn(session, conversation.options.policy) if "turn" in seconds else None,
         "deviations": [
             {"check": one.check, "sentence": one.sentence, "count": one.count, "example": one.example}
@@ -73,6 +76,17 @@ def _agent(agent: Agent | None) -> dict[str, Any] | None:
             {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
         ],
     }
+
+
+def _extensions(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Return the messages of the agent that the protocol does not define, with how often each was sent."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for record in records:
+        frame = record.frame
+        method = frame.get("method") if record.direction == "received" and isinstance(frame, dict) else None
+        if isinstance(method, str) and method not in AGENT_METHODS | CLIENT_ONLY_METHODS:
+            counts[method, "notification" if frame.get("id") is None else "request"] += 1
+    return [{"method": method, "kind": kind, "count": count} for (method, kind), count in counts.items()]
 
 
 def _session_offers(session: Session) -> dict[str, Any]:

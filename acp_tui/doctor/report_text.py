@@ -50,6 +50,11 @@ def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
     )
     if report["sessionId"] is not None:
         yield "Session", _session(report)
+    if report["extensions"]:
+        yield (
+            "Extensions",
+            [(one["method"], pluralize(one["count"], one["kind"])) for one in report["extensions"]],
+        )
     if report["turn"] is not None:
         yield "Turn", _turn(report["turn"], seconds["turn"])
 

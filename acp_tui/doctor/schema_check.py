@@ -73,7 +73,7 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         return
     calls, answers = _models()
     if frame.get("jsonrpc") != "2.0":
-        yield SchemaViolation("schema:envelope", 'a message is without "jsonrpc": "2.0"')
+        yield SchemaViolation("schema:envelope", 'a message is missing "jsonrpc": "2.0"')
     method = frame.get("method")
     if isinstance(method, str):
         params = frame.get("params")

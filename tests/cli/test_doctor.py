@@ -94,6 +94,19 @@ def test_violations_are_reported_by_name(tmp_path: Path) -> None:
     assert "schema:session/update" in found
 
 
+def test_requests_that_were_refused_and_extensions_are_reported(tmp_path: Path) -> None:
+    prompt = steps(
+        ["ask", "terminal/output", {"terminalId": "nope"}],
+        ["send", {"method": "_vendor/note"}],
+        ["send", {"method": "_vendor/note"}],
+    )
+    result = report(script(), "--prompt", prompt, cwd=tmp_path)
+    [refused] = [found for found in result["deviations"] if found["check"] == "request-refused"]
+    assert refused["sentence"] == "terminal/output was refused: no terminal 'nope'"
+    assert result["extensions"] == [{"method": "_vendor/note", "kind": "notification", "count": 2}]
+    assert "_vendor/note  2 notifications" in examine(script(), "--prompt", prompt, cwd=tmp_path).out
+
+
 def test_noise_on_stdout_is_reported(tmp_path: Path) -> None:
     result = report(agent("faulty", "noise"), "--prompt", "go", cwd=tmp_path)
     assert {"stdout-noise", "malformed-envelope", "answer-to-nothing"} <= set(checks(result))

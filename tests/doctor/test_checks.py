@@ -70,6 +70,11 @@ def asks(method: str, **params: Any) -> Step:
     return lambda talk: talk.received({"id": "a", "method": method, "params": {"sessionId": "s1", **params}})
 
 
+def refuses(code: int, message: str) -> Step:
+    error = {"code": code, "message": message}
+    return then(lambda talk: talk.record("sent", {"jsonrpc": "2.0", "id": "a", "error": error}))
+
+
 def thought(message_id: str) -> Step:
     return lambda talk: talk.thinks("hm", messageId=message_id)
 
@@ -180,6 +185,10 @@ CASES: dict[str, Callable[[Talk], None]] = {
     "permission-no-reject": turn(permission(option("a", "allow_once"))),
     "permission-same-id": turn(permission(option("a", "allow_once"), option("a", "reject_once"))),
     "acts-without-asking": turn(tool(kind="execute")),
+    "request-refused": turn(
+        lambda talk: talk.received({"id": "a", "method": "mcp/message", "params": {"sessionId": "s1"}}),
+        refuses(-32602, "mcp/message: there is no MCP server"),
+    ),
     "undeclared-method": turn(asks("terminal/create", command="true")),
     "extension-without-underscore": turn(asks("vendor/thing")),
     "own-messages-back": turn(asks("initialize")),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROMPTS = ["mock:plain", "mock:read /ws/project/README.md", "mock:think"]
 OURS = "our answer"
-LACKS = "The agent's history lacks"
+MISSING = "The agent's history is missing"
 
 
 def recorded(name: str) -> list[Record]:
@@ -125,9 +125,9 @@ def test_a_longer_replay_without_the_last_known_prompt_replaces_the_entries() ->
         (["one", "two", "three"], None),
         (["one", "changed", "changed too"], None),  # some agents change the text of prompts
         (["three"], None),  # or compact the beginning
-        (["one", "two"], f"{LACKS} the last prompt of this transcript"),
-        (["one"], f"{LACKS} the last 2 prompts of this transcript"),
-        (["other"], f"{LACKS} all prompts of this transcript"),
+        (["one", "two"], f"{MISSING} the last prompt from this transcript"),
+        (["one"], f"{MISSING} the last 2 prompts from this transcript"),
+        (["other"], f"{MISSING} all prompts from this transcript"),
         ([], REPLAYED_NOTHING),
     ],
 )
@@ -146,7 +146,7 @@ def test_prompts_with_the_same_text_are_counted_separately() -> None:
     late(talk, "go on")
     talk.client(HistoryCompleted())
     warnings = [notice.text for notice in talk.all(Notice) if notice.level == "warning"]
-    assert warnings == [f"{LACKS} the last prompt of this transcript"]
+    assert warnings == [f"{MISSING} the last prompt from this transcript"]
 
 
 def test_known_tool_calls_keep_their_details_when_newer_prompts_are_appended() -> None:

@@ -258,7 +258,7 @@ def history_completed(session: Session, _event: ev.HistoryCompleted, at: float) 
         what = "all prompts"
     else:
         what = "the last prompt" if missing == 1 else f"the last {missing:,} prompts"
-    text = f"The agent's history lacks {what} of this transcript"
+    text = f"The agent's history is missing {what} from this transcript"
     return add_notice(session, at, text, level="warning")
 
 
