@@ -54,6 +54,7 @@ def test_a_completed_command_with_an_exit_code_has_failed(name: str) -> None:
     [
         ({"query": "false", "result": "", "success": False}, None),  # Cline
         ([{"query": "true", "success": True}, {"query": "false", "result": "", "success": False}], None),
+        ('[{"query": "false", "result": "", "success": false}]', None),
         ({"content": "red\n<shellId: 0 completed with exit code 3>"}, 3),  # Copilot
         ("red\n<exited with exit code 3>\n", 3),
     ],
@@ -68,11 +69,16 @@ def test_a_completed_command_whose_output_reports_a_failure_has_failed(
 
 @pytest.mark.parametrize(
     "output",
-    ["<shellId: 0 completed with exit code 0>", "it completed with exit code 3\nand then went on"],
+    [
+        "<shellId: 0 completed with exit code 0>",
+        '{"success": false}',
+        "it completed with exit code 3\nand then went on",
+    ],
 )
 def test_a_command_that_only_mentions_an_exit_code_has_not_failed(talk: Talk, output: str) -> None:
     talk.tool("t", kind="execute", status="completed", rawOutput={"content": output})
-    assert talk.only(ToolCall).status == "completed"
+    talk.tool("u", kind="execute", status="completed", rawOutput=output)
+    assert [call.status for call in talk.all(ToolCall)] == ["completed", "completed"]
 
 
 @pytest.mark.parametrize("name", ["opencode-slowshell", "qwen-always", "codex-zed-edit", "copilot-edit"])

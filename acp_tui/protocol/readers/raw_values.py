@@ -5,6 +5,7 @@ The protocol does not define the structure of either. Real agents use the keys b
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ _EXIT_LINE = re.compile(r"^<?[^\n<>]*\b(?:completed|exited) with exit code (\d{1
 """The last line that Copilot adds to a command's output. Its status is "completed" nevertheless."""
 MAX_EXIT_LINE = 200
 MAX_RESULTS = 100
+MAX_JSON_CHARACTERS = 100_000
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh"})
 
 
@@ -85,8 +87,9 @@ def read_result(raw_output: Any) -> RawResult:
     """Read a `rawOutput` of any shape."""
     if raw_output is None:
         return _NO_RESULT
-    source = values.obj(raw_output)
-    results = map(values.obj, values.items(raw_output)[:MAX_RESULTS])  # of several commands in one call
+    structure = _structure(raw_output)
+    source = values.obj(structure)
+    results = map(values.obj, values.items(structure)[:MAX_RESULTS])  # of several commands in one call
     places = [source, *(values.obj(source.get(name)) for name in _INNER), *results]
     codes = (values.integer(place, name) for place in places for name in _EXIT_CODES)
     exit_code = next((code for code in codes if code is not None), None)
@@ -98,6 +101,24 @@ def read_result(raw_output: Any) -> RawResult:
     if exit_code is None and (stated := _EXIT_LINE.search(output[-MAX_EXIT_LINE:])):
         exit_code = int(stated[1])
     return RawResult(output, exit_code, failed or bool(exit_code))
+
+
+def _structure(raw_output: Any) -> Any:
+    """Return the raw output, or the results in a string if Cline has encoded them as JSON.
+
+    Only these are decoded: the output of a command can be any JSON.
+    """
+    if not isinstance(raw_output, str) or not 0 < len(raw_output) <= MAX_JSON_CHARACTERS:
+        return raw_output
+    if raw_output[0] not in "[{" or '"success"' not in raw_output:
+        return raw_output
+    try:
+        decoded = json.loads(raw_output)
+    except (ValueError, RecursionError):
+        return raw_output
+    results = decoded if isinstance(decoded, list) else [decoded]
+    is_results = all({"query", "success"} <= values.obj(result).keys() for result in results)
+    return decoded if is_results else raw_output
 
 
 def _output(raw_output: Any, places: list[dict[str, Any]]) -> str:
