@@ -37,18 +37,21 @@ _TYPES: tuple[type[ev.Event], ...] = (
     ev.TerminalExited,
 )
 
-# These fields are displayed and may quote an agent, so control characters are replaced. Queued prompts stay
-# unchanged because they will be sent, terminal output because the terminal emulator reads it.
-_DISPLAYED = {
-    ev.AgentExited: {"reason", "stderr_tail", "signal"},
-    ev.Decided: {"why", "subject", "by", "rule_ids", "reason"},
-    ev.FileBeforeWrite: {"old"},
-    ev.McpCalled: {"server", "tool", "error", "by"},
-    ev.Noticed: {"text", "detail", "source"},
-    ev.OwnToolCalled: {"tool", "text", "path"},
-    ev.OwnToolEnded: {"text"},
-    ev.TerminalCreated: {"command", "cwd"},
-    ev.TerminalExited: {"signal"},
+# Control characters are replaced in all other fields: most are displayed and may quote an agent. These fields
+# stay unchanged:
+_UNCHANGED: dict[type[ev.Event], set[str]] = {
+    ev.Decided: {"request_id"},  # ids are compared with those in frames
+    ev.DiffPlaced: {"call_id", "path"},  # the path is compared with that of the diff
+    ev.FileBeforeWrite: {"request_id", "line_ends"},
+    ev.McpCalled: {"arguments", "result"},  # raw values, made safe where they are drawn
+    ev.OwnToolCalled: {"call_id", "arguments", "diffs"},
+    ev.OwnToolEnded: {"call_id"},
+    ev.SettingsRestored: {"failed"},  # names of settings
+    ev.Queued: {"id", "text", "blocks"},  # the prompt will be sent
+    ev.Unqueued: {"id"},
+    ev.TerminalCreated: {"terminal_id"},
+    ev.TerminalOutput: {"terminal_id", "text"},  # the terminal emulator reads the text
+    ev.TerminalExited: {"terminal_id"},
 }
 
 
@@ -102,7 +105,7 @@ def from_record(record: Any) -> ev.Event:
             value = record[field]
             if not check(value):
                 return ev.Unknown(f"client event {_NAMES[kind]}", record)
-            values[field] = _safe(value) if field in _DISPLAYED.get(kind, ()) else value
+            values[field] = value if field in _UNCHANGED.get(kind, ()) else _safe(value)
         elif required:
             return ev.Unknown(f"client event {_NAMES[kind]}", record)
     return kind(**values)
@@ -113,9 +116,15 @@ def _default(field: dataclasses.Field[Any]) -> Any:
 
 
 def _safe(value: Any) -> Any:
-    if isinstance(value, list):
-        return [visible_line(line) for line in value]
-    return visible(value) if isinstance(value, str) else value
+    """Return a value with its control characters replaced; a list of texts as lines."""
+    match value:
+        case str():
+            return visible(value)
+        case list():
+            return [visible_line(item) if isinstance(item, str) else _safe(item) for item in value]
+        case dict():
+            return {visible_line(key): _safe(item) for key, item in value.items()}
+    return value
 
 
 # --------------------------------------------------------------------------- checking fields

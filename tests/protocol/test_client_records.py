@@ -73,6 +73,20 @@ def test_control_characters_are_replaced_in_notices_but_not_in_queued_prompts() 
     assert from_record(to_record(ev.Queued("q", "a\x1bb"))) == ev.Queued("q", "a\x1bb")
 
 
+@pytest.mark.parametrize(
+    ("event", "safe"),
+    [
+        (ev.AgentStarted(["a\x1b"], "/w\x1b", 7), ev.AgentStarted(["a␛"], "/w␛", 7)),
+        (ev.OwnToolEnded("c\x1b", "done\x1b", "x"), ev.OwnToolEnded("c\x1b", "done␛", "x")),
+        (ev.Decided("p\x1b", "rule", "w\x1b", allowed=True), ev.Decided("p\x1b", "rule", "w␛", allowed=True)),
+    ],
+)
+def test_control_characters_are_replaced_in_all_fields_but_ids_and_raw_values(
+    event: ev.Event, safe: ev.Event
+) -> None:
+    assert from_record(to_record(event)) == safe
+
+
 def test_any_event_can_be_converted_to_a_record() -> None:
     event = ev.Elsewhere("s2", ev.ContentChunk("agent", Content("image", data="AA")))
     assert to_record(event) == {
