@@ -70,6 +70,14 @@ def test_null_is_a_union(schema: Any) -> None:
     assert (field.kind, field.nullable) == ("text", True)
 
 
+@pytest.mark.parametrize("anchor", [{"$anchor": "colour"}, {"$id": "#colour"}])
+def test_a_reference_to_an_anchor_is_followed(anchor: dict[str, str]) -> None:
+    defs = {"$defs": {"any": {"enum": ["red", "blue"], **anchor}}}
+    field = field_of({"$ref": "#colour"}, **defs)
+    assert [choice.value for choice in field.choices] == ["red", "blue"]
+    assert field_of({"$ref": "#other"}, **defs).kind == "json"
+
+
 def test_references_and_what_stands_beside_them() -> None:
     colours = {"Colour": {"title": "Colour", "enum": ["red", None]}}
     field = field_of({"allOf": [{"$ref": "#/$defs/Colour"}], "default": "red"}, **{"$defs": colours})
