@@ -68,10 +68,16 @@ class Browser:
 def sign_in_settings(context: dict[str, Any]) -> SignInSettings:
     """Return the settings with the credentials that a scenario gives to its client."""
     client_id, secret = context.get("client_id", ""), context.get("client_secret", "")
-    if "client-credentials" in os.environ.get("MCP_CONFORMANCE_SCENARIO", ""):
+    scenario = os.environ.get("MCP_CONFORMANCE_SCENARIO", "")
+    if "client-credentials" in scenario:
         return SignInSettings(client_id=client_id, client_secret=secret, grant="client_credentials")
     metadata_url = "" if client_id else CLIENT_METADATA_URL
-    return SignInSettings(client_id=client_id, client_secret=secret, client_metadata_url=metadata_url)
+    return SignInSettings(
+        client_id=client_id,
+        client_secret=secret,
+        client_metadata_url=metadata_url,
+        allow_missing_pkce=scenario.startswith("auth/2025-03-26"),  # without metadata, which announces PKCE
+    )
 
 
 async def answer_with_defaults(request: ElicitationRequest) -> FormAnswer:

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parent.parent.parent
 FOLDER = ROOT / ".cache" / "mcp-conformance"
 PACKAGES = ("node@22", "@modelcontextprotocol/conformance@0.2.0-alpha.12")
 REVISIONS = ("2026-07-28", "2025-11-25")
+OLD_REVISION = "2025-03-26"
+OLD_SCENARIOS = ("auth/2025-03-26-oauth-metadata-backcompat", "auth/2025-03-26-oauth-endpoint-fallback")
 SCENARIO_MILLISECONDS = 300_000
 """All scenarios of a revision run at the same time, so that each takes long on a small machine."""
 
@@ -50,6 +52,23 @@ def install() -> None:
 
 def run(revision: str) -> dict[str, bool]:
     """Run the scenarios of a revision. Return for each whether it passed."""
+    output = _run("--requirements", revision)
+    found = {
+        match["name"]: match["failed"] == "0" and match["passed"] != "0" for match in _RESULT.finditer(output)
+    }
+    if not found:
+        print(output)
+        raise SystemExit("The conformance suite printed no results.")
+    return found
+
+
+def run_old_scenarios() -> dict[str, bool]:
+    """Run the scenarios of `OLD_REVISION` one by one. Return for each whether it passed."""
+    return {name: "OVERALL: PASSED" in _run("--scenario", name) for name in OLD_SCENARIOS}
+
+
+def _run(*options: str) -> str:
+    """Run the suite with these options, and return what it prints."""
     programs = FOLDER / "node_modules" / ".bin"
     environment = os.environ | {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
@@ -57,19 +76,12 @@ def run(revision: str) -> dict[str, bool]:
     }
     client = shlex.join([sys.executable, "-m", "tests.mcp.conformance_client"])
     with tempfile.TemporaryDirectory() as results:
-        command = [str(programs / "conformance"), "client", "--command", client, "--requirements", revision]
+        command = [str(programs / "conformance"), "client", "--command", client, *options]
         command += ["--timeout", str(SCENARIO_MILLISECONDS), "--output-dir", results]
         done = subprocess.run(
             command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
-    found = {
-        match["name"]: match["failed"] == "0" and match["passed"] != "0"
-        for match in _RESULT.finditer(done.stdout)
-    }
-    if not found:
-        print(done.stdout)
-        raise SystemExit("The conformance suite printed no results.")
-    return found
+    return done.stdout
 
 
 def report(revision: str, results: dict[str, bool]) -> int:
@@ -87,9 +99,10 @@ def report(revision: str, results: dict[str, bool]) -> int:
 
 
 def main() -> int:
-    """Run both revisions; return the exit code."""
+    """Run all revisions; return the exit code."""
     install()
     surprises = sum(report(revision, run(revision)) for revision in REVISIONS)
+    surprises += report(OLD_REVISION, run_old_scenarios())
     print("\nAll scenarios are as expected." if not surprises else f"\nNot as expected: {surprises}.")
     return 1 if surprises else 0
 

@@ -231,9 +231,9 @@ class SignInProvider(OAuthClientProvider):
         """Raise `SignInError` unless the user allows the sign-in to use an address that is not public."""
         origin = visible_line(origin)
         what = f"{self._name} asks acp-tui to sign in at {origin}, another service {place}"
-        if self._settings.grant == "client_credentials":
-            raise SignInError(f'{what}. If you trust it, set sign_in.issuer = "{origin}".')
         if self._interaction is None:
+            if self._settings.grant == "client_credentials":
+                raise SignInError(f'{what}. If you trust it, set sign_in.issuer = "{origin}".')
             raise SignInRequired(f"{what}: run `acp-tui mcp sign-in {shlex.quote(self._name)}`.")
         with self._limit_suspended(), waiting_on_a_person():
             allowed = await self._interaction.confirm_address(f"{what}.")
