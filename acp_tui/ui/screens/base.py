@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual.message import Message
-from textual.screen import Screen
 
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.tabs.tab_state import TabState
+from acp_tui.ui.terminal.responsive_screen import ResponsiveScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from textual.screen import Screen
 
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-class BaseScreen(Screen[None]):
+class BaseScreen(ResponsiveScreen[None]):
     """The lowest screen of a Textual mode. Dialogs open above it, in the same mode."""
 
     BLANK: ClassVar[bool] = True  # the widgets cover the screen: Textual need not paint it below them
