@@ -102,7 +102,6 @@ class BaselineTracker:
         self._baseline = Baseline(roots, directory, limits, reaper, self._origin.worktree)
         self.state = self._baseline.state
         """What is saved beside the copies."""
-        self.state.on_error = self._not_saved
         self.turns = TurnHistory(self._baseline, history or HistoryLimits())
         """The states of the files before and after each turn."""
         self._largest = limits.file_size
@@ -116,6 +115,9 @@ class BaselineTracker:
     def begin(self) -> None:
         """Start taking the baseline, unless already started."""
         if self._taking is None:
+            loop = asyncio.get_running_loop()
+            # The state is written in threads.
+            self.state.on_error = lambda error: loop.call_soon_threadsafe(self._not_saved, error)
             self._taking = asyncio.create_task(self._take())
 
     async def ready(self) -> None:

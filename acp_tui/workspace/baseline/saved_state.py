@@ -33,7 +33,7 @@ class SavedState:
     def __init__(self, directory: Path) -> None:
         self._folder = directory / FOLDER
         self._failed = False
-        self.on_error: Callable[[OSError], None] = lambda _: None
+        self.on_error: Callable[[OSError], object] = lambda _: None
 
     def read(self, name: str) -> Any:
         """Return the value saved under a name; None if there is none or it is damaged."""
