@@ -226,3 +226,37 @@ def test_a_real_shell_runs_no_other_commands_and_writes_no_other_files(tmp_path:
         assert {path.name for path in Path(folder).iterdir()} <= {
             name for part in parts for name in part.files
         }
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("dpkg -x x.deb out && cat out/y", ("dpkg", "cat")),
+        ("dpkg-deb -x x.deb out; cat out/y", ("dpkg-deb", "cat")),
+        ("gtar xf a.tar && head -5 b", ("gtar", "head")),
+        ("ar x a.deb\ncat b", ("ar", "cat")),
+        ("some-unknown-tool x | cat y", ("some-unknown-tool", "cat")),
+        ("sudo dpkg -x x.deb out && grep a out/y", ("sudo", "grep")),
+    ],
+)
+def test_after_any_program_that_may_create_files_a_read_is_asked_about(
+    line: str, names: tuple[str, ...]
+) -> None:
+    rules = [parse_spec(f"execute:{name}", "allow") for name in names]
+    assert decide(command(line), policy="ask", run_rules=rules, project=PROJECT).answer == "ask"
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("npm test && cat out.log", ("npm", "cat")),
+        ("make; tail x", ("make", "tail")),
+        ("some-unknown-tool x | grep foo", ("some-unknown-tool", "grep")),
+        ("sed -n 1,5p a && cat b", ("sed", "cat")),
+        ("ruff check src && cat pyproject.toml", ("ruff", "cat")),
+        ("git log --oneline | head -5", ("git log", "head")),
+    ],
+)
+def test_after_a_program_that_creates_no_links_a_read_is_allowed(line: str, names: tuple[str, ...]) -> None:
+    rules = [parse_spec(f"execute:{name}", "allow") for name in names]
+    assert decide(command(line), policy="ask", run_rules=rules, project=PROJECT).answer == "allow"

@@ -14,7 +14,7 @@ from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.printed_secrets import printed_secrets
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_builtins import changes_shell
-from acp_tui.permissions.commands.wrappers import shell_script
+from acp_tui.permissions.commands.wrappers import SHELLS, shell_script
 from acp_tui.permissions.danger.downloads import runs_input
 from acp_tui.permissions.danger.steps import expand_steps
 from acp_tui.permissions.harmless_variables import significant_variables
@@ -37,10 +37,6 @@ _KEEPING_FILES = _GIT_READERS | {
     *("add", "branch", "cat-file", "check-ignore", "commit", "fetch", "for-each-ref", "grep", "ls-remote"),
     *("ls-tree", "merge-base", "push", "reflog", "remote", "rev-list", "shortlog", "show-ref", "tag"),
 }
-_PLACING_FILES = frozenset({
-    *("7z", "bsdtar", "bsdcpio", "cp", "cpio", "gh", "hg", "ln", "mv", "patch", "pax", "rsync", "svn", "tar"),
-    "unzip",
-})  # fmt: skip
 # Programs that may name paths even after a command that may have created links. They open no files by name,
 # or they run the workspace's code, which the earlier command may have changed anyway.
 _IGNORING_LINKS = frozenset({
@@ -48,6 +44,16 @@ _IGNORING_LINKS = frozenset({
     *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry"),
     *("pytest", "python", "python3", "tox", "uv", "yarn"),
 })  # fmt: skip
+# Besides these, any program may put links in place of files, because programs that unpack archives have many
+# names. Those that run the workspace's code count as harmless: the code could read the same files itself.
+_PLACING_NO_LINKS = SHELLS | _READERS | _IGNORING_LINKS | {
+    *("awk", "bc", "black", "cd", "chmod", "cmp", "column", "comm", "curl", "diff3", "egrep"),
+    *("eslint", "expr", "fgrep", "find", "flake8", "fmt", "fold", "gofmt", "hostname", "id", "isort"),
+    *("join", "kill", "less", "lsof", "md5sum", "mypy", "nl", "od", "paste", "pgrep", "pkill", "prettier", "ps"),
+    *("pylint", "pyright", "readlink", "realpath", "rm", "rmdir", "ruff", "sed", "seq", "sha1sum", "sha256sum"),
+    *("shellcheck", "shuf", "sleep", "tac", "tee", "top", "tree", "tsc"),
+    *("type", "uname", "whoami", "xxd", "yq"),
+}
 # Git subcommands that follow no links in the work tree, except to read files named by `_GIT_FILE_OPTIONS`.
 _GIT_IGNORING_LINKS = _KEEPING_FILES | {
     *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
@@ -166,9 +172,11 @@ def _may_place_files(words: tuple[str, ...]) -> bool:
     if _is_git(words):
         return find_subcommand(words)[1] not in _KEEPING_FILES
     program = _program(words)
+    if not program:  # not plain: no rule allows the line anyway
+        return False
     if program == "cp":  # without options it copies what links lead to
         return any(word.startswith("-") for word in words[1:])
-    return program in _PLACING_FILES
+    return program not in _PLACING_NO_LINKS
 
 
 def _may_follow_links(words: tuple[str, ...]) -> bool:
