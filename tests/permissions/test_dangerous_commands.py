@@ -408,3 +408,49 @@ kill %1
 def test_everyday_commands_are_not_disturbed(line: str) -> None:
     assert danger_here(line) is None
     assert command(line).concerns == []
+
+
+WRAPPED = """
+linux32 rm -rf /
+linux64 -R rm -rf /
+i386 rm -rf /
+x86_64 rm -rf /
+uname26 rm -rf /
+setarch x86_64 rm -rf /
+setuidgid user rm -rf /
+envdir ./env rm -rf /
+chpst -u user rm -rf /
+softlimit -m 100 rm -rf /
+eatmydata rm -rf /
+faketime '2020-01-01' rm -rf /
+torsocks rm -rf /
+proxychains4 -q rm -rf /
+proxychains -f x.conf rm -rf /
+numactl -N 0 rm -rf /
+prlimit --nofile=10 rm -rf /
+choom -n 100 -- rm -rf /
+cgexec -g cpu:x rm -rf /
+trickle -d 10 rm -rf /
+valgrind --leak-check=full rm -rf /
+setpriv --no-new-privs rm -rf /
+dbus-run-session -- rm -rf /
+chronic rm -rf /
+ifne rm -rf /
+aa-exec -p x rm -rf /
+runcon ctx rm -rf /
+flatpak-spawn --host rm -rf /
+systemd-inhibit --what=sleep rm -rf /
+arch -x86_64 rm -rf /
+uv run rm -rf /
+poetry run rm -rf /
+npm exec -- rm -rf /
+aws-vault exec profile -- rm -rf /
+op run --env-file=x -- rm -rf /
+conda run -n base -- rm -rf /
+linux32 sudo nice sh -c 'rm -rf /'
+"""
+
+
+@pytest.mark.parametrize("line", WRAPPED.strip().splitlines())
+def test_rare_wrappers_are_seen_through(line: str) -> None:
+    assert danger(line) == "it deletes everything on this machine"

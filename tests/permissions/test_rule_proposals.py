@@ -182,3 +182,26 @@ def test_a_remembered_rule_can_be_widened() -> None:
 )
 def test_the_effect_of_a_rule_is_said_in_a_sentence(rule: Rule, effect: str) -> None:
     assert describe_effect(rule) == effect
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("some-tool", "`some-tool` exactly > any command"),
+        ("some-tool x.c", "`some-tool x.c` exactly > any command"),
+        ("some-tool --flag x", "`some-tool --flag x` exactly > any command"),
+        (
+            "some-tool build x",
+            "`some-tool build x` exactly > `some-tool build x …` > `some-tool build …` > any command",
+        ),
+        ("./run.sh all", "`./run.sh all` exactly > `./run.sh all …` > any command"),
+        ("gcc main.c", "`gcc main.c` exactly > `gcc main.c …` > `gcc …` > any command"),
+        ("pytest -q", "`pytest -q` exactly > `pytest -q …` > `pytest …` > any command"),
+        ("make", "`make` exactly > `make …` > any command"),
+        ("ls -la", "`ls -la` exactly > `ls -la …` > `ls …` > any command"),
+    ],
+)
+def test_a_program_whose_options_are_unknown_is_not_offered_by_its_name_alone(
+    line: str, offered: str
+) -> None:
+    assert choices(command(line)) == [offered.split(" > ")]

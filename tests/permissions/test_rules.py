@@ -503,3 +503,126 @@ def test_a_command_with_a_sensitive_file_is_allowed_only_by_an_exact_rule() -> N
     for rule in ("execute", "execute:docker", "execute:docker compose --env-file .env up"):
         assert matches(parse_spec(rule, "allow"), subject, project=PROJECT) == "no"
         assert matches(parse_spec(rule, "reject"), subject, project=PROJECT) == "yes"
+
+
+# --------------------------------------------------------------------------- options that run or write
+
+RUNNING_OPTIONS = """
+make --ev=x:=$(x)
+make --eva=x
+make --eval x
+make --makef=-
+make --fil=-
+make -f -
+gcc -wrapper ./evil main.c
+gcc -specs=./evil main.c
+clang -fplugin=./evil.so main.c
+diff3 --diff-program=./evil a b c
+diff3 --diff-p ./evil a b c
+sdiff --diff=./evil a b
+mypy --python-executable ./evil src
+mypy --python-e=./evil src
+tar --use=./evil -xf a.tar
+tar --us ./evil -xf a.tar
+tar xfI a.tar ./evil
+tar -xIf ./evil a.tar
+gtar --to-comm=./evil -xf a.tar
+bsdtar --checkpoint-a=exec=x -xf a.tar
+man -P ./evil ls
+man --pag=./evil ls
+cargo test --config target.runner=x
+cargo --config x.toml build
+hg --config hooks.update=x update
+hg --conf alias.x=y status
+svn diff --diff-cmd ./evil
+svn --config-opt x diff
+pytest -p evil
+pytest --override-ini=x
+eslint --rulesdir=x src
+eslint --plug x src
+pylint --init-hook=x src
+pylint --load-pl=x src
+prettier --plugin=./evil.js src
+jest --setupFiles=./evil.js
+rg --pre=./evil x
+wget -e use_askpass=./evil x
+curl -fsSLo F https://x
+curl -O https://x/y
+curl -sSOL https://x/y
+curl -D F https://x
+curl -cF https://x
+curl -K F
+curl --conf F
+curl --remote-n https://x/y
+curl --dump-h F https://x
+curl FILE:///etc/passwd
+curl file:///etc/passwd
+wget -O F https://x
+wget -qO F https://x
+wget --output-doc=F https://x
+wget -P .. https://x
+sort -oF a
+sort --outp=F a
+"""
+
+
+@pytest.mark.parametrize("line", RUNNING_OPTIONS.strip().splitlines())
+def test_a_rule_for_a_program_does_not_allow_options_that_run_or_write(line: str) -> None:
+    words = line.split()
+    rule = Rule(decision="allow", kind="execute", command=(words[0],))
+    assert matches(rule, terminal(*words)) == "no"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("make -j8 test", "make --jobs=4 all", "gcc -O2 -Wall -c main.c", "gcc -Iinclude -DX=1 main.c"),
+        *(
+            "diff3 -m a b c",
+            "mypy --strict src",
+            "tar -xzf a.tar.gz",
+            "tar xzf a.tar.gz",
+            "tar --list -f a.tar",
+        ),
+        *("cargo test --all", "cargo build --release", "hg status", "svn diff -r 5", "pytest -q -x tests"),
+        *(
+            "pytest --maxfail=1 -k name",
+            "eslint --fix src",
+            "pylint src",
+            "prettier --check .",
+            "jest --watch",
+        ),
+        *("curl -s https://x.org", "curl -fsSL -XPOST -H A:B -dOK https://x.org", "curl -I https://x.org"),
+        *("wget -q --spider https://x.org", "sort -k2 -n a", "rg -n --type py x", "ls --color=auto"),
+    ],
+)
+def test_a_rule_for_a_program_allows_its_usual_options(line: str) -> None:
+    words = line.split()
+    rule = Rule(decision="allow", kind="execute", command=(words[0],))
+    assert matches(rule, terminal(*words)) == "yes"
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("curl -fsSLo out/x https://x", "out/x"),
+        ("curl -oout/x https://x", "out/x"),
+        ("curl --output=out/x https://x", "out/x"),
+        ("curl -D out/x https://x", "out/x"),
+        ("curl -O https://x/y/z.sh?a=b", "z.sh"),
+        ("wget -qO out/x https://x", "out/x"),
+        ("sort -o out/x a", "out/x"),
+        ("gcc main.c -o out/x", "out/x"),
+    ],
+)
+def test_a_file_that_an_option_writes_counts_as_edited(line: str, path: str) -> None:
+    subject = command(line)
+    assert [target.real for target in subject.written] == [f"{PROJECT}/{path}"]
+    rejecting = Rule(decision="reject", kind="edit", path=path, scope="project", project=PROJECT)
+    assert matches(rejecting, subject) == "yes"
+    assert command(line.replace(path, "/etc/x")).outside == ["/etc/x"] or path == "z.sh"
+
+
+def test_an_option_that_writes_to_a_device_edits_no_file() -> None:
+    for line in ("curl -s -o /dev/null https://x", "wget -qO- https://x", "curl -o - https://x"):
+        assert command(line).written == ()

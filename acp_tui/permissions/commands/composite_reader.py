@@ -12,6 +12,7 @@ from acp_tui.permissions.commands.composite_command import split_command
 from acp_tui.permissions.commands.git_arguments import find_subcommand
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.printed_secrets import printed_secrets
+from acp_tui.permissions.commands.program_arguments import files_written_by_options
 from acp_tui.permissions.commands.risky_arguments import find_argument_risks
 from acp_tui.permissions.commands.shell_builtins import changes_shell
 from acp_tui.permissions.commands.wrappers import SHELLS, shell_script
@@ -46,14 +47,45 @@ _IGNORING_LINKS = frozenset({
 })  # fmt: skip
 # Besides these, any program may put links in place of files, because programs that unpack archives have many
 # names. Those that run the workspace's code count as harmless: the code could read the same files itself.
-_PLACING_NO_LINKS = SHELLS | _READERS | _IGNORING_LINKS | {
-    *("awk", "bc", "black", "cd", "chmod", "cmp", "column", "comm", "curl", "diff3", "egrep"),
-    *("eslint", "expr", "fgrep", "find", "flake8", "fmt", "fold", "gofmt", "hostname", "id", "isort"),
-    *("join", "kill", "less", "lsof", "md5sum", "mypy", "nl", "od", "paste", "pgrep", "pkill", "prettier", "ps"),
-    *("pylint", "pyright", "readlink", "realpath", "rm", "rmdir", "ruff", "sed", "seq", "sha1sum", "sha256sum"),
-    *("shellcheck", "shuf", "sleep", "tac", "tee", "top", "tree", "tsc"),
-    *("type", "uname", "whoami", "xxd", "yq"),
-}
+_PLACING_NO_LINKS = (
+    SHELLS
+    | _READERS
+    | _IGNORING_LINKS
+    | {
+        *("awk", "bc", "black", "cd", "chmod", "cmp", "column", "comm", "curl", "diff3", "egrep"),
+        *("eslint", "expr", "fgrep", "find", "flake8", "fmt", "fold", "gofmt", "hostname", "id", "isort"),
+        *(
+            "join",
+            "kill",
+            "less",
+            "lsof",
+            "md5sum",
+            "mypy",
+            "nl",
+            "od",
+            "paste",
+            "pgrep",
+            "pkill",
+            "prettier",
+            "ps",
+        ),
+        *(
+            "pylint",
+            "pyright",
+            "readlink",
+            "realpath",
+            "rm",
+            "rmdir",
+            "ruff",
+            "sed",
+            "seq",
+            "sha1sum",
+            "sha256sum",
+        ),
+        *("shellcheck", "shuf", "sleep", "tac", "tee", "top", "tree", "tsc"),
+        *("type", "uname", "whoami", "xxd", "yq"),
+    }
+)
 # Git subcommands that follow no links in the work tree, except to read files named by `_GIT_FILE_OPTIONS`.
 _GIT_IGNORING_LINKS = _KEEPING_FILES | {
     *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
@@ -113,7 +145,9 @@ def _read_part(joined: JoinedCommand, whole: Command, context: PathContext) -> C
         risks |= dict.fromkeys(find_argument_risks(words, folder, context) if words else ())
         steps = expand_steps(analysis.line, folder.real)
         names |= dict.fromkeys(sensitive_files(joined.source, analysis.line, steps, folder, context))
-        for path in joined.files:
+        for path in (*joined.files, *files_written_by_options(joined.words)):
+            if path in {"", "-", "/dev/null"}:
+                continue
             target = context.target(path, folder.path)
             written[target.real] = target
     return Command(

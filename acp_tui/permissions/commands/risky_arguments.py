@@ -30,7 +30,7 @@ Then no allow rule for the command matches, not even an exact one.
 MAX_ARGUMENTS = 200
 MAX_PATHS = 20
 """The maximum number of paths to check in one argument. Each check costs calls to the file system."""
-_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!(?i:file):)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
 _SEPARATORS = re.compile(r"[=:,@]")
 _PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
 _SUSPECT = re.compile(r"/|~|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
@@ -84,7 +84,7 @@ def _option(program: str, word: str) -> str | None:
             return f"{name} may write a file"
         if program in _LISTED_FILES and name != "--" and "--files0-from".startswith(name):
             return f"{name} reads files that are listed in another file"
-        if program == "git" and name == "--check":  # `tar` takes it for `--checkpoint-action`
+        if name == "--check" and "tar" not in program:  # `tar` takes it for `--checkpoint-action`
             return None
         shortest = 1 if program == "git" else _SHORTEST_ABBREVIATION
         return f"{name} may run a program" if _is_one_of(name[2:], _RUNNING, shortest) else None

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+
+from acp_tui.permissions.commands.program_arguments import has_option_table
 
 SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish"})
 _SHELL_HOMES = frozenset(
@@ -67,14 +70,63 @@ _WRAPPERS = {
     "chrt": _Wrapper("TPD", positionals=1),
     "fakeroot": _Wrapper("lisb"),
     "setarch": _Wrapper(positionals=1),
+    **dict.fromkeys(("linux32", "linux64", "i386", "i486", "i586", "i686", "x86_64", "uname26"), _PLAIN),
+    **dict.fromkeys(("aarch64", "arch", "eatmydata", "fakechroot", "torsocks", "torify", "chronic"), _PLAIN),
+    **dict.fromkeys(("ifne", "catchsegv", "dbus-run-session", "daemonize", "cpulimit", "setpriv"), _PLAIN),
+    **dict.fromkeys(("gnohup", "gnice", "gtime"), _PLAIN),
+    **dict.fromkeys(
+        ("setuidgid", "setuser", "envuidgid", "envdir", "faketime", "s6-setuidgid"), _Wrapper(positionals=1)
+    ),
+    **dict.fromkeys(("proxychains", "proxychains4"), _Wrapper("f")),
+    "chpst": _Wrapper("uUbenmdofpclrt/"),
+    "softlimit": _Wrapper("admflsrtcpo"),
+    "rlwrap": _Wrapper("abCDefFgHlMmopPqsStwz"),
+    "numactl": _Wrapper("ICNpmi"),
+    "prlimit": _Wrapper("o", frozenset({"--output"})),
+    "choom": _Wrapper("n", frozenset({"--adjust"})),
+    "cgexec": _Wrapper("g"),
+    "trickle": _Wrapper("duwtlLpn"),
+    "valgrind": _PLAIN,
+    "perf": _Wrapper("eopFcGCt", positionals=1),
+    "systemd-inhibit": _PLAIN,
+    "aa-exec": _Wrapper("pn"),
+    "runcon": _Wrapper("utrl", positionals=1),
+    "proot": _Wrapper("rbqwvk0iRS"),
+    "flatpak-spawn": _PLAIN,
     "firejail": _PLAIN,
     "gosu": _Wrapper(positionals=1),
     "su-exec": _Wrapper(positionals=1),
     "xvfb-run": _Wrapper("enfs"),
     "flock": _Wrapper("wE", frozenset({"--timeout"}), positionals=1, opaque=frozenset({"-c", "--command"})),
 }
-_HIDING = frozenset({"parallel", "su", "runuser", "script", "ssh", "watch", "trap", "alias", "at", "batch"})
+_HIDING = frozenset(
+    {
+        "bwrap",
+        "capsh",
+        "sg",
+        "start-stop-daemon",
+        "parallel",
+        "su",
+        "runuser",
+        "script",
+        "ssh",
+        "watch",
+        "trap",
+        "alias",
+        "at",
+        "batch",
+    }
+)
 
+# Programs that run another one after a subcommand, as in `uv run pytest` and `aws-vault exec profile -- x`.
+_SUBCOMMAND_WRAPPERS = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba"), frozenset({"run"})),
+    **dict.fromkeys(("op", "doppler", "infisical", "dotenvx", "toolbox", "distrobox"), frozenset({"run"})),
+    **dict.fromkeys(
+        ("asdf", "rbenv", "pyenv", "nodenv", "aws-vault", "chamber", "bundle"), frozenset({"exec"})
+    ),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "mise", "direnv"), frozenset({"exec", "x"})),
+}
 # Programs that can run code passed as an argument, or run or destroy any file. Only exact rules are
 # proposed for them.
 _POWERFUL = frozenset({
@@ -88,6 +140,7 @@ _POWERFUL = frozenset({
 })  # fmt: skip
 
 
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
 # Programs with subcommands that run any program.
 _RUN = frozenset({"run"})
 _EXEC = frozenset({"exec", "x", "dlx", "explore", "init", "create"})
@@ -110,11 +163,16 @@ def runs_others(name: str) -> bool:
 def prefix_lengths(words: tuple[str, ...]) -> list[int]:
     """Return the prefix lengths, in words, to offer in rules for this command, largest first.
 
-    Prefixes that are known to allow any program to run, or any file to be destroyed, are left out.
+    Prefixes that are known to allow any program to run, or any file to be destroyed, are left out. If the
+    options of the program are not known, a prefix contains at least a subcommand.
     """
     if runs_others(words[0]):
         return []
     lengths = {len(words), min(2, len(words)), 1}
+    if not has_option_table(words[0]):
+        if not words[1:] or not _SUBCOMMAND.fullmatch(words[1]):
+            return []
+        lengths -= {1}
     runners = _RUNNERS.get(words[0].rpartition("/")[2])
     if len(words) > 1 and words[1].startswith("-"):  # a rule for `git -C` would allow any subcommand
         lengths = {len(words), 1}
@@ -171,6 +229,8 @@ def _unwrap_one(name: str, words: Words) -> Wrapped | None:
         return _script(words[1:])
     if name in _HIDING and len(words) > 1:
         raise UnclearError(f"what `{name}` runs is not known")
+    if name in _SUBCOMMAND_WRAPPERS:
+        return _behind_subcommand(_SUBCOMMAND_WRAPPERS[name], words)
     wrapper = _WRAPPERS.get(name)
     return _behind(name, wrapper, words) if wrapper is not None else None
 
@@ -188,6 +248,18 @@ def shell_script(argv: tuple[str, ...]) -> str | None:
     if len(argv) == 4 and argv[1:3] in {("-l", "-c"), ("--login", "-c")}:
         return argv[3]
     return None
+
+
+def _behind_subcommand(subcommands: frozenset[str], words: Words) -> Wrapped | None:
+    """Return the command after `--` or, if there is no `--`, after the subcommand and its options."""
+    texts = [text for text, _ in words]
+    at = next((at for at, text in enumerate(texts) if at and not text.startswith("-")), None)
+    if at is None or texts[at] not in subcommands:
+        return None
+    if "--" in texts[at:-1]:
+        return Wrapped(start=texts.index("--", at) + 1)
+    start = next((place for place in range(at + 1, len(texts)) if not texts[place].startswith("-")), None)
+    return Wrapped(start=start) if start is not None else None
 
 
 def _script(words: Words) -> Wrapped | None:

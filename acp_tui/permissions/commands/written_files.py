@@ -1,4 +1,7 @@
-"""Finds the files that a command redirects its output to. Each redirection counts as an edit of its file."""
+"""Finds the files that a command writes by redirection or, if it is a known program, by an option.
+
+Each counts as an edit of the file.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import posixpath
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from acp_tui.permissions.commands.program_arguments import files_written_by_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,10 +45,18 @@ def find_written_files(steps: Iterable[Step], folder: Target, context: PathConte
     seen: set[tuple[str, str]] = set()
     unknown = False
     for step in steps:
-        for each in step.part.redirections:
-            path, base = _HOME.sub("~", each.target.text), step.folder or folder.path
-            descriptor = each.operator.endswith("&") and _DESCRIPTOR.fullmatch(path)  # `2>&1`
-            if ">" not in each.operator or descriptor or _HARMLESS.fullmatch(path) or (path, base) in seen:
+        redirected = [(each.operator, each.target.text) for each in step.part.redirections]
+        words = [word.text for word in step.part.words]
+        for operator, text in (*redirected, *((">", path) for path in files_written_by_options(words))):
+            path, base = _HOME.sub("~", text), step.folder or folder.path
+            descriptor = operator.endswith("&") and _DESCRIPTOR.fullmatch(path)  # `2>&1`
+            if (
+                path in {"", "-"}
+                or ">" not in operator
+                or descriptor
+                or _HARMLESS.fullmatch(path)
+                or (path, base) in seen
+            ):
                 continue
             if len(seen) == MAX_WRITTEN:
                 return WrittenFiles(tuple(found.values()), unknown, too_many=True)
