@@ -58,6 +58,7 @@ class Content:
     size: int | None = None
     annotations: Annotations | None = None
     raw: Any = None  # the block as sent, if its kind is unknown
+    of_request: bool = field(default=False, compare=False)  # it came with a permission request: not output
 
     @property
     def for_assistant_only(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.session.diff_position import line_by_hunks
@@ -207,6 +208,7 @@ def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) ->
 def _add_request_content(before: list[ToolContent], now: list[ToolContent]) -> list[ToolContent]:
     """Return a permission request's content (`now`), then items of `before` without a duplicate in `now`."""
     replaced = {_identity(item) for item in now}
+    now = [replace(item, of_request=True) if isinstance(item, Content) else item for item in now]
     return now + [item for item in before if _identity(item) not in replaced]
 
 

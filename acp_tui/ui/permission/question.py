@@ -337,6 +337,8 @@ def _facts_body(question: Question, context: DrawContext) -> LinesBody:
 def _named_facts(question: Question, context: DrawContext) -> Iterator[tuple[str, str, str]]:
     """Yield the rows of `_facts_body`: a label, a value, and a warning or ""."""
     subject = question.subject
+    if question.other_session:
+        yield "session", question.other_session, "not announced by the agent"
     sent = _original_command(question)
     if sent is not None:
         yield "sent as", _shortened_command(sent), ""

@@ -210,6 +210,7 @@ async def test_a_request_of_a_subagents_session_is_asked_and_named_and_ends_with
         await ui.send(["update", own_call], ["ask", "session/request_permission", SUBAGENT])
         await ui.asked()
         await ui.sees("(session sub-7)", "asks to run a command", "pytest -q")
+        await ui.sees("session      sub-7  not announced by the agent")
         await ui.press("a")
         assert await answered(ui) == {"outcome": "selected", "optionId": "yes"}
         await ui.sees("run `pytest -q` (session sub-7)")
@@ -220,6 +221,18 @@ async def test_a_request_of_a_subagents_session_is_asked_and_named_and_ends_with
         await ui.press("escape")
         await ui.ready()
         assert answers(ui)[-1] == {"outcome": "cancelled"}
+        assert sum('in the session "sub-7"' in notice for notice in ui.notices()) == 1
+
+
+async def test_a_text_of_a_request_is_drawn_in_the_conversation_as_in_the_dialog(open_ui: Open) -> None:
+    text = {"type": "content", "content": {"type": "text", "text": "This **runs** all tests."}}
+    async with open_ui() as ui:
+        await ui.send(*asks(content=[text]))
+        await ui.asked()
+        await ui.sees("This runs all tests.")
+        await ui.press("a")
+        await ui.ready()
+        await ui.sees("allowed: run `pytest -q`", "This runs all tests.")
 
 
 async def test_a_request_while_a_session_is_loaded_is_answered(open_ui: Open) -> None:

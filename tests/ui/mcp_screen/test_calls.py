@@ -6,16 +6,17 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from acp_tui.mcp.handlers import ElicitationRequest
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
+from tests.ui.tabs.test_several_conversations import open_second
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
     from tests.ui.mcp_screen.conftest import AddServer
@@ -128,3 +129,31 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
         answer = asyncio.create_task(dialogs.ask(replace(request, url="javascript:alert(1)")))
         await ui.sees("javascript:alert(1). acp-tui declined")
         assert (await answer).action == "decline"
+
+
+@pytest.mark.parametrize("is_withdrawn", [False, True])
+async def test_a_question_of_a_server_belongs_to_the_tab_of_its_screen(
+    open_ui: Open, add_server: AddServer, is_withdrawn: bool
+) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        first = ui.screen
+        screen = await open_screen(ui)
+        second = await open_second(ui)
+        schema = {"type": "object", "properties": {"name": {"type": "string"}}}
+        answer = asyncio.create_task(
+            screen._questions.ask(ElicitationRequest("files", "Who are you?", "form", schema))
+        )
+        await ui.sees("An MCP server asks a question in another tab.")
+        assert ui.app.screen is second
+        if is_withdrawn:  # as when the server ends
+            answer.cancel()
+        await ui.press("alt+1")
+        if is_withdrawn:
+            await ui.until(lambda: ui.app.screen is screen)
+        else:
+            await ui.sees("Who are you?", 'MCP server "files"')
+            await ui.until(lambda: "keys work once" not in ui.text())
+            await ui.press("escape")
+            assert (await answer).action == "cancel"
+        assert first in ui.app.screen_stack

@@ -85,7 +85,8 @@ def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several:
     if isinstance(item, Terminal):
         return Piece("terminal", item)
     failure = call.status == "failed" and call.kind != "execute"
-    return Piece("content", item, FAILURE_MESSAGE if failure else call.kind)
+    kind = "other" if call.kind == "execute" and item.of_request else call.kind
+    return Piece("content", item, FAILURE_MESSAGE if failure else kind)
 
 
 def _command_piece(call: ToolCall, context: DrawContext, shown: ShownContent | None = None) -> Piece | None:

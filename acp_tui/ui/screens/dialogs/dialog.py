@@ -21,6 +21,8 @@ class Dialog(ModalScreen[Result]):
 
     BINDINGS: ClassVar = keys.bindings("dialog")
 
+    _is_obsolete = False
+
     @on(events.Mount)
     def _follow_theme(self) -> None:
         """Follow the theme, which can change with the terminal's background at any time."""
@@ -28,6 +30,15 @@ class Dialog(ModalScreen[Result]):
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme. Dialogs that draw their own lines override this method."""
+
+    def close_when_shown(self) -> None:
+        """Close without a result as soon as the dialog is on the screen: its tab is not in front now."""
+        self._is_obsolete = True
+
+    @on(events.ScreenResume)
+    def _close_if_obsolete(self) -> None:
+        if self._is_obsolete:
+            self.dismiss(None)
 
     def action_close(self) -> None:
         """Close without a result."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.text.invisible import reveal_line
+from acp_tui.ui.screens.dialogs.dialog import Dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +25,7 @@ class ElicitationDialogs:
 
     def __init__(self, screen: Screen[Any], palette: Callable[[], Palette]) -> None:
         self._screen = screen
+        self._mode: str | None = None  # the Textual mode of the screen, once it is known
         self._palette = palette
 
     async def ask(self, request: ElicitationRequest) -> FormAnswer:
@@ -69,15 +71,25 @@ class ElicitationDialogs:
         index = await self._open(GuardedQuestionScreen(question, self._palette()))
         return answer_page_question(self._screen, question, index)
 
+    def use_mode(self, mode: str) -> None:
+        """Open the dialogs in this Textual mode, that is, in the tab of the screen."""
+        self._mode = mode
+
     async def _open(self, dialog: Screen[Any]) -> Any:
-        """Open a dialog and return its result. Needs no worker, unlike `push_screen_wait`."""
+        """Open a dialog in the tab of the screen and return its result.
+
+        Needs no worker, unlike `push_screen_wait`.
+        """
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
         def set_answer(result: Any) -> None:
             if not answer.done():
                 answer.set_result(result)
 
-        self._screen.app.push_screen(dialog, set_answer)
+        app = self._screen.app
+        app.push_screen(dialog, set_answer, mode=self._mode)
+        if self._screen not in app.screen_stack:
+            app.notify("An MCP server asks a question in another tab.", markup=False)
         try:
             return await answer
         finally:  # the wait is cancelled if the server ends
@@ -85,14 +97,17 @@ class ElicitationDialogs:
 
 
 def close_if_open(dialog: Screen[Any]) -> None:
-    """Close a dialog and the screens above it.
+    """Close a dialog and the screens above it, if the dialog is open.
 
-    Does nothing if the dialog is already closed, or if another tab is in front.
+    If another tab is in front, a `Dialog` is closed as soon as its tab is in front: Textual closes only
+    screens of the current mode.
     """
     if dialog in dialog.app.screen_stack:
         while dialog.app.screen is not dialog:
             dialog.app.pop_screen()
         dialog.app.pop_screen()
+    elif isinstance(dialog, Dialog):
+        dialog.close_when_shown()
 
 
 def server_title(name: str) -> str:

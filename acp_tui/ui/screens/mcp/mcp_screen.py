@@ -70,9 +70,8 @@ class McpScreen(Dialog[None]):
         super().__init__()
         self.palette = palette
         self.context = context
-        self.live = LiveServers(
-            context.cwd, self._update_live, ElicitationDialogs(self, lambda: self.palette).ask
-        )
+        self._questions = ElicitationDialogs(self, lambda: self.palette)
+        self.live = LiveServers(context.cwd, self._update_live, self._questions.ask)
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
         parts = ScreenParts(
             self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
@@ -94,6 +93,7 @@ class McpScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Draw the screen and read the servers."""
+        self._questions.use_mode(self.app.current_mode)
         self._fit()
         self.update()
         self.reload()
