@@ -216,7 +216,7 @@ async def test_the_first_call_accepts_the_whole_list_of_tools(converse: Converse
     await call(later, {"text": "hello"}, "added")
     changed, added = (question.why for question in user.asked)
     assert "its description or schema has changed since you accepted it" in changed
-    assert "the server did not have this tool when you accepted its tools" in added
+    assert "it is not among the tools of the server that you accepted" in added
 
 
 async def test_accepted_tools_that_cannot_be_saved_are_asked_about_once(

@@ -64,7 +64,7 @@ class AgreedTools:
         if before == digest:
             return None
         if before is None:
-            return None if known is None else "the server did not have this tool when you accepted its tools"
+            return None if known is None else "it is not among the tools of the server that you accepted"
         if digest is None:
             return "the server does not list this tool now, but you accepted it"
         return "its description or schema has changed since you accepted it"

@@ -74,6 +74,7 @@ async def test_tools_are_filtered_by_words_in_their_name_or_description(
         await ui.sees("1,017 tools accepted")
         await ui.press("tab", "slash", *"Many tool-99")
         await ui.until(lambda: "tool-997" in ui.text() and "echo" not in ui.text())
+        await ui.sees("Enter to the list", "Esc remove filter")
         await ui.press("enter", "end")
         await ui.until(lambda: screen.offers.chosen == "tool-999")
         await ui.press("slash", *"xyzzy")

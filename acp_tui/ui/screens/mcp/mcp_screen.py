@@ -329,7 +329,7 @@ class McpScreen(Dialog[None]):
         if not self.is_attached or not self.query(OfferList):
             return False
         if action == "filter":
-            return self.in_tab and self.state.can_filter
+            return self.focused is self.offers and self.state.can_filter
         enabled = self.actions.is_enabled(action)
         if enabled is None:
             enabled = self.item_actions.is_enabled(action, self._item, in_tab=self.in_tab)
@@ -337,6 +337,8 @@ class McpScreen(Dialog[None]):
 
     def label_of(self, key_id: str) -> str | None:
         """Return the footer's label of a key if the label depends on the state; None for the usual label."""
+        if self.focused is self.filter_line:
+            return {"mcp.open": "to the list", "mcp.back": "remove filter"}.get(key_id)
         if key_id == "mcp.back" and self.in_tab:
             return "back"
         return self.actions.label_of(key_id) or self.item_actions.label_of(key_id, in_tab=self.in_tab)
