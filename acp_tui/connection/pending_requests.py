@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -143,4 +144,11 @@ def _result(task: asyncio.Future[dict[str, Any] | None], method: str) -> dict[st
     if isinstance(error, Refusal):
         raise error
     log.error("Serving %s failed", method, exc_info=error)
-    raise Refusal(INTERNAL_ERROR, "Internal error", {"details": f"{type(error).__name__}: {error}"})
+    raise Refusal(INTERNAL_ERROR, "Internal error", {"details": _details(error)})
+
+
+def _details(error: BaseException) -> str:
+    """Return what the agent may know about an error. Its text can contain the path of a file of acp-tui."""
+    if isinstance(error, OSError):
+        return f"{type(error).__name__}: {os.strerror(error.errno or 0)}"
+    return type(error).__name__

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -304,6 +305,60 @@ async def test_a_rewind_makes_nobody_an_author(project: Project) -> None:
     await project.baseline.turns.rewind(2)
     file = await project.file("a.txt")
     assert [file.authors_of(part) for part in file.parts] == [FIRST]
+
+
+def save_in_place(path: Path) -> None:
+    path.write_text("my save\n")
+
+
+def save_by_renaming(path: Path) -> None:
+    path.with_suffix(".new").write_text("my save\n")
+    path.with_suffix(".new").replace(path)
+
+
+@pytest.mark.parametrize("save", [save_in_place, save_by_renaming])
+@pytest.mark.parametrize("is_new", [False, True])
+async def test_a_save_during_a_revert_is_kept(
+    project: Project, monkeypatch: pytest.MonkeyPatch, save: Callable[[Path], None], is_new: bool
+) -> None:
+    path = project.folder / "a.txt"
+    await project.turn(1, path.unlink if is_new else lambda: project.fill(a_txt="the agent's\n"))
+    shown = await project.file("a.txt")
+    fsync = os.fsync
+
+    def save_before(descriptor: int) -> None:  # after the check, before the file is replaced
+        monkeypatch.setattr(os, "fsync", fsync)
+        save(path)
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", save_before)
+    with pytest.raises(UserError, match="has changed since"):
+        await project.review.revert(shown)
+    assert path.read_text() == "my save\n"
+
+
+@pytest.mark.parametrize("everything", [False, True])
+async def test_a_save_that_ends_after_a_revert_is_kept(
+    project: Project, monkeypatch: pytest.MonkeyPatch, everything: bool
+) -> None:
+    path = project.folder / "a.txt"
+    await project.turn(1, lambda: project.fill(a_txt="the agent's\n"))
+    shown = await project.file("a.txt")
+    rename = os.rename
+    with path.open("r+") as editor:
+
+        def save_after(*args: Any, **more: Any) -> None:
+            rename(*args, **more)
+            if args[1] == "a.txt":
+                editor.truncate(0)
+                editor.write("my save\n")
+                editor.flush()
+
+        monkeypatch.setattr(os, "rename", save_after)
+        with pytest.raises(UserError, match=r"^a.txt: saved by another program at the same moment"):
+            await (project.review.revert_all([(shown, None)]) if everything else project.review.revert(shown))
+    assert path.read_text() == "my save\n"
+    assert await project.names() == {"a.txt": "modified"}
 
 
 async def test_an_undone_revert_makes_nobody_an_author(project: Project) -> None:

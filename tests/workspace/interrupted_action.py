@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
-from acp_tui.workspace.files.atomic_write import write_atomically
+from acp_tui.workspace.files.atomic_write import remove_unfinished_writes, write_atomically
 from acp_tui.workspace.files.write_target import find_real_target
 from tests.workspace.projects import fill, repository, taken
 
@@ -96,8 +96,8 @@ def main(action: str, folder: Path) -> None:
     call, status = 0, int(signal.SIGKILL)
     while status == signal.SIGKILL:
         call += 1
-        for left in folder.glob(".*.tmp"):  # not yet renamed when the process was killed
-            left.unlink()
+        remove_unfinished_writes()
+        assert not list(folder.glob(".acp-tui-*"))
         for path, content in before.items():
             path.write_bytes(content)
         child = os.fork()

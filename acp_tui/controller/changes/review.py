@@ -18,12 +18,12 @@ from acp_tui.review.decisions import Decision, Review, Write
 from acp_tui.review.saved_review import ContentNames, SavedReview
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.baseline.file_content import FileContent, signature
-from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, replace_if_unchanged
+from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, HeldFile, replace_if_unchanged
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from acp_tui.controller.changes.baseline_tracker import BaselineTracker
     from acp_tui.review.changed_file import ChangedFile, FileVersion, Part
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from acp_tui.workspace.baseline.file_change import FileChange
 
 _SAVED = "review"  # the name in `SavedState`
+MAX_HELD_FILES = 50
+"""How many replaced files a revert of many files keeps open."""
 _UNDO_CONDITION = "Put it back as the revert left it, then undo again."
 BATCH_FILES = 8
 """The number of files that are loaded together."""
@@ -182,16 +184,17 @@ class ConversationReview:
             self._check_revertable(shown)
             decision = self.model.revert(shown.path, self._current(shown, parts))
             try:
-                await self._write(decision.writes)
+                held = await self._write(decision.writes)
             except ChangedMeanwhileError:
                 await self._load_locked([shown.path])
                 decision = self.model.revert(shown.path, self._current(shown, parts))
                 try:
-                    await self._write(decision.writes)
+                    held = await self._write(decision.writes)
                 except ChangedMeanwhileError:
                     raise self._changed(shown.path) from None
             self.model.record(decision)
             await self._save()
+            await self._release(held)
 
     async def accept_file(self, path: Path) -> None:
         """Accept a file as it is on disk. Raises `UserError`."""
@@ -215,11 +218,12 @@ class ConversationReview:
             restored = replace(file, now=file.old, text=None)
             decision = Decision("revert", (shown,), (restored,), max(1, len(shown.parts)))
             try:
-                await self._write(decision.writes)
+                held = await self._write(decision.writes)
             except ChangedMeanwhileError:
                 raise self._changed(path) from None
             self.model.record(decision)
             await self._save()
+            await self._release(held)
 
     def accepted(self) -> set[Path]:
         """Return the accepted files that have not changed on disk since. Blocks: call it in a thread."""
@@ -255,6 +259,7 @@ class ConversationReview:
         chosen = list(shown)
         problems: list[str] = []
         reverted: dict[Path, Sequence[Part] | None] = {}
+        held: dict[Path, HeldFile] = {}
         async with self._decision_lock, self._disk_lock:
             # New files are removed first: folders may have been in their place.
             for file, parts in sorted(chosen, key=lambda each: each[0].old.exists):
@@ -263,8 +268,11 @@ class ConversationReview:
                 try:
                     self._check_revertable(file)
                     current = self._current(file, parts)
-                    await self._write(self.model.revert(file.path, current).writes)
+                    held |= await self._write(self.model.revert(file.path, current).writes)
                     reverted[file.path] = current
+                    if len(held) >= MAX_HELD_FILES:
+                        full, held = held, {}
+                        await self._release(full)
                 except ChangedMeanwhileError:
                     problems.append(str(self._changed(file.path)))
                 except UserError as error:
@@ -273,6 +281,10 @@ class ConversationReview:
                 in_order = {file.path: reverted[file.path] for file, _ in chosen if file.path in reverted}
                 self.model.record(self.model.revert_all(in_order))
                 await self._save()
+            try:
+                await self._release(held)
+            except UserError as error:
+                problems.append(str(error))
         if problems:
             others = (
                 f"{len(problems) - 1} more {'files were' if len(problems) > 2 else 'file was'} not reverted"
@@ -298,7 +310,7 @@ class ConversationReview:
                     )
                 writes += [write] if now == write.expected else []
             try:
-                await self._write(writes)
+                held = await self._write(writes)
             except ChangedMeanwhileError:
                 raise UserError(
                     f"The revert cannot be undone: a file has changed since. {_UNDO_CONDITION}"
@@ -308,24 +320,50 @@ class ConversationReview:
                     self._stamps.pop(write.path, None)
             decision = self.model.undo()
             await self._save()
+            await self._release(held)
             return decision
 
     def _check_revertable(self, file: ChangedFile) -> None:
         if obstacle := file.revert_obstacle():
             raise UserError(f"{self.name(file.path)} cannot be reverted: {obstacle}.")
 
-    async def _write(self, writes: Iterable[Write]) -> None:
-        """Replace files on disk. Raises `ChangedMeanwhileError` and `UserError`."""
-        for write in writes:
-            with self._named_errors(write.path):
-                await asyncio.to_thread(
-                    replace_if_unchanged,
-                    write.path,
-                    _content(write.wanted),
-                    _content(write.expected),
-                    self._baseline.max_file_size,
-                )
-            self._stamps[write.path] = signature(bytes(write.path))
+    async def _write(self, writes: Iterable[Write]) -> dict[Path, HeldFile]:
+        """Replace files on disk. Raises `ChangedMeanwhileError` and `UserError`.
+
+        Return the replaced files, for `_release`.
+        """
+        held: dict[Path, HeldFile] = {}
+        try:
+            for write in writes:
+                with self._named_errors(write.path):
+                    held[write.path] = await asyncio.to_thread(
+                        replace_if_unchanged,
+                        write.path,
+                        _content(write.wanted),
+                        _content(write.expected),
+                        self._baseline.max_file_size,
+                    )
+                self._stamps[write.path] = signature(bytes(write.path))
+        except BaseException:
+            for file in held.values():
+                file.close()
+            raise
+        return held
+
+    async def _release(self, held: Mapping[Path, HeldFile]) -> None:
+        """Release replaced files, once the decision is recorded. Raises `UserError` for those saved
+        meanwhile."""
+        saved: list[Path] = []
+        for path, file in held.items():
+            try:
+                with self._named_errors(path):
+                    await asyncio.to_thread(file.release)
+            except ChangedMeanwhileError:
+                self._stamps.pop(path, None)
+                saved.append(path)
+        if saved:
+            names = ", ".join(map(self.name, saved))
+            raise UserError(f"{names}: saved by another program at the same moment; that version was kept.")
 
     @contextmanager
     def _named_errors(self, path: Path) -> Iterator[None]:

@@ -33,6 +33,7 @@ from acp_tui.workspace.baseline.saved_state import (
     state_from_json,
     state_to_json,
 )
+from acp_tui.workspace.files.atomic_write import remove_unfinished_writes
 from acp_tui.workspace.files.refusals import describe
 from acp_tui.workspace.files.write_target import UnwritableError
 from acp_tui.workspace.git.git_commands import GitError, PrivateGit
@@ -223,6 +224,7 @@ class Baseline:
     # ---- everything below blocks
 
     def _take_snapshot(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
+        remove_unfinished_writes()
         with self._lock:
             began = time.monotonic()
             self._snapshots, self._saved_roots = [], []
@@ -247,6 +249,7 @@ class Baseline:
             )
 
     def _resume(self, git: PrivateGit, copy_of: Path | None) -> bool:
+        remove_unfinished_writes()
         with self._lock, suppress(GitError, OSError, *DAMAGE):
             if copy_of is not None:
                 copy_baseline(copy_of, self._directory)

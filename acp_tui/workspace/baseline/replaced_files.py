@@ -51,7 +51,7 @@ def put_back(files: Sequence[ReplacedFile], max_size: int) -> list[Path]:
     # Files that the rewind created are removed first: they may have replaced folders of other files.
     for file in sorted(replaced, key=lambda each: each.before is not None):
         try:
-            replace_if_unchanged(file.path, file.before, file.after, max_size)
+            replace_if_unchanged(file.path, file.before, file.after, max_size).release()
         except ChangedMeanwhileError:
             raise _changed(file) from None
         except UnwritableError as error:

@@ -13,15 +13,25 @@ from acp_tui.workspace.files.atomic_write import replace_file, replace_with_link
 from acp_tui.workspace.files.write_target import UnwritableError, find_real_target
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+    from typing import BinaryIO
 
     from acp_tui.workspace.baseline.file_content import FileContent
 
 
-def restore(path: Path, data: bytes, mode: int) -> None:
+def restore(
+    path: Path,
+    data: bytes,
+    mode: int,
+    *,
+    check: Callable[[], None] = lambda: None,
+    is_new: bool = False,
+) -> None:
     """Create or replace a file with the content `data`, or a link to `data` if `mode` is that of a link.
 
     Create missing folders. Remove a folder at the path; raise `UnwritableError` if the folder contains files.
+    `check` and `is_new` are passed to `replace_file`.
     """
     target = find_real_target(path)
     with target.directory, target.open_directory() as directory:
@@ -33,14 +43,15 @@ def restore(path: Path, data: bytes, mode: int) -> None:
             _remove_empty_folder(directory, target.name)
             now = None
         if stat.S_ISLNK(mode):
-            replace_with_link(directory, target.name, data)
+            replace_with_link(directory, target.name, data, check=check, is_new=is_new)
         else:
             old = now if now is not None and stat.S_ISREG(now.st_mode) else None
-            replace_file(directory, target.name, data, old, stat.S_IMODE(mode))
+            permissions = stat.S_IMODE(mode)
+            replace_file(directory, target.name, data, old, permissions, check=check, is_new=is_new)
 
 
-def remove(path: Path) -> None:
-    """Remove a file or link. If it is missing already, do nothing."""
+def remove(path: Path, check: Callable[[], None] = lambda: None) -> None:
+    """Remove a file or link. If it is missing already, do nothing. `check` is called immediately before."""
     target = find_real_target(path)
     with target.directory:
         if target.missing:
@@ -48,6 +59,7 @@ def remove(path: Path) -> None:
         with target.open_directory() as directory, suppress(FileNotFoundError):
             if stat.S_ISDIR(os.stat(target.name, dir_fd=directory, follow_symlinks=False).st_mode):
                 raise UnwritableError("it is a folder now")
+            check()
             os.unlink(target.name, dir_fd=directory)
 
 
@@ -55,24 +67,87 @@ class ChangedMeanwhileError(Exception):
     """A file no longer has the expected content, or could not be read, so it was not replaced."""
 
 
+class HeldFile:
+    """A file that was replaced or removed, kept open for a while.
+
+    A program that was about to save the file may still write to the replaced one.
+    """
+
+    def __init__(
+        self, path: Path, wanted: FileContent | None, expected: FileContent | None, max_size: int
+    ) -> None:
+        self._path = path
+        self._wanted = wanted
+        self._expected = expected
+        self._max_size = max_size
+        self._file: BinaryIO | None = None
+        if expected is not None and stat.S_ISREG(expected.mode):
+            flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+            with suppress(OSError):  # gone or unreadable: `check` says so
+                self._file = open(os.open(path, flags), "rb", buffering=0)  # noqa: SIM115  # until `release`
+
+    def check(self) -> None:
+        """Raise `ChangedMeanwhileError` if the file at the path is not as expected, or was replaced."""
+        try:
+            now = read_content(bytes(self._path), self._max_size)
+        except NotCopiedError as error:
+            raise ChangedMeanwhileError from error
+        if now != self._expected:
+            raise ChangedMeanwhileError
+        if self._file is not None:
+            try:
+                is_same = os.path.samestat(os.lstat(self._path), os.fstat(self._file.fileno()))
+            except OSError as error:
+                raise ChangedMeanwhileError from error
+            if not is_same:
+                raise ChangedMeanwhileError
+
+    def release(self) -> None:
+        """Close the file. Raises `ChangedMeanwhileError` if it was written to since it was replaced.
+
+        Then what was written is put back at the path, unless there is something else by now.
+        """
+        if self._file is None or self._expected is None:
+            return
+        with self._file as file:
+            file.seek(0)
+            written = file.read(self._max_size + 1)
+        if written == self._expected.data:
+            return
+        with suppress(NotCopiedError):
+            if read_content(bytes(self._path), self._max_size) == self._wanted:
+                restore(self._path, written, self._expected.mode)
+        raise ChangedMeanwhileError
+
+    def close(self) -> None:
+        """Close the file, whatever was written to it."""
+        if self._file is not None:
+            self._file.close()
+
+
 def replace_if_unchanged(
     path: Path, wanted: FileContent | None, expected: FileContent | None, max_size: int
-) -> None:
+) -> HeldFile:
     """Replace the `expected` content of a file or link by `wanted`. None stands for no file.
 
-    Raises `ChangedMeanwhileError` if the current content is not `expected` or cannot be read. At any moment
-    the path holds either the expected or the wanted content.
+    Return the replaced file, which the caller releases once the decision is recorded. Raises
+    `ChangedMeanwhileError` if the current content is not `expected` or cannot be read. At any moment the path
+    holds either the expected or the wanted content.
     """
+    held = HeldFile(path, wanted, expected, max_size)
     try:
-        now = read_content(bytes(path), max_size)
-    except NotCopiedError as error:
+        held.check()
+        if wanted is None:
+            remove(path, held.check)
+        else:
+            restore(path, wanted.data, wanted.mode, check=held.check, is_new=expected is None)
+    except FileExistsError as error:
+        held.close()
         raise ChangedMeanwhileError from error
-    if now != expected:
-        raise ChangedMeanwhileError
-    if wanted is None:
-        remove(path)
-    else:
-        restore(path, wanted.data, wanted.mode)
+    except BaseException:
+        held.close()
+        raise
+    return held
 
 
 def _remove_empty_folder(directory: int, name: str) -> None:

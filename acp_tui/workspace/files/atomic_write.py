@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import re
 import secrets
 import stat
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.paths import paths, private_directory
 from acp_tui.workspace.files.write_target import check_target
 
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from acp_tui.workspace.files.write_target import WriteTarget
 
+_TEMPORARY_NAME = re.compile(r"\.acp-tui-[0-9a-f]{16}\.tmp")
 _FD_DIRECTORY = Path("/proc/self/fd")
 # Creates a file without a name. The file is linked through /proc, so the flag is useless without /proc.
 _O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
@@ -30,7 +34,14 @@ def write_atomically(target: WriteTarget, data: bytes) -> None:
 
 
 def replace_file(
-    directory: int, name: str, data: bytes, old: os.stat_result | None, permissions: int | None = None
+    directory: int,
+    name: str,
+    data: bytes,
+    old: os.stat_result | None,
+    permissions: int | None = None,
+    *,
+    check: Callable[[], None] = lambda: None,
+    is_new: bool = False,
 ) -> None:
     """Create a file, replacing any file or link of the same name.
 
@@ -40,6 +51,8 @@ def replace_file(
         data: The content.
         old: Status of the file whose mode and owner the new file gets; None if there is no such file.
         permissions: Permission bits that override those of `old`.
+        check: Called immediately before the file is replaced. If it raises an exception, nothing is replaced.
+        is_new: Whether to raise `FileExistsError` instead of replacing a file that has appeared meanwhile.
     """
     # Until the final mode is set, no other user may read the file.
     mode = 0o666 if old is None and permissions is None else 0o600
@@ -50,23 +63,105 @@ def replace_file(
         if permissions is not None:
             os.fchmod(file, permissions)
         os.fsync(file)
-        os.rename(link(), name, src_dir_fd=directory, dst_dir_fd=directory)
+        check()
+        temporary = link()
+        if is_new:
+            _link_or_rename(directory, temporary, name)
+        else:
+            os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
     _sync(directory)
 
 
-def replace_with_link(directory: int, name: str, target: bytes) -> None:
-    """Create a symbolic link, replacing any file or link of the same name."""
+def replace_with_link(
+    directory: int,
+    name: str,
+    target: bytes,
+    *,
+    check: Callable[[], None] = lambda: None,
+    is_new: bool = False,
+) -> None:
+    """Create a symbolic link, replacing any file or link of the same name, as `replace_file` does."""
+    if is_new:
+        os.symlink(target, name, dir_fd=directory)
+        return
     temporary = _temporary_name()
-    os.symlink(target, temporary, dir_fd=directory)
+    with _recorded(directory, temporary):
+        os.symlink(target, temporary, dir_fd=directory)
+        try:
+            check()
+            os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+        except BaseException:
+            os.unlink(temporary, dir_fd=directory)
+            raise
+
+
+def _link_or_rename(directory: int, temporary: str, name: str) -> None:
+    """Give a file its final name. Raises `FileExistsError`, if the file system supports hard links."""
     try:
-        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
-    except OSError:
-        os.unlink(temporary, dir_fd=directory)
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+    except FileExistsError:
         raise
+    except OSError:
+        os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
+
+
+# --------------------------------------------------------------------------- temporary names
+
+# A process that is killed may leave a temporary name behind. So each name is recorded as long as it is used.
 
 
 def _temporary_name() -> str:
     return f".acp-tui-{secrets.token_hex(8)}.tmp"
+
+
+def _records() -> Path:
+    return paths().state / "unfinished-writes"
+
+
+@contextmanager
+def _recorded(directory: int, name: str) -> Iterator[None]:
+    """Record a temporary name during the `with` block, as a link to it that is named after this process."""
+    record = _records() / f"{os.getpid()}-{name}"
+    try:
+        with suppress(OSError):  # the record is less important than the file
+            private_directory(record.parent)
+            record.symlink_to(_path_of(directory) / name)
+        yield
+    finally:
+        with suppress(OSError):
+            record.unlink()
+
+
+def _path_of(directory: int) -> Path:
+    """Return the path of an open directory. Raises `OSError`."""
+    if _FD_DIRECTORY.is_dir():
+        return (_FD_DIRECTORY / str(directory)).readlink()
+    path = fcntl.fcntl(directory, getattr(fcntl, "F_GETPATH", 50), bytes(1024))
+    return Path(os.fsdecode(path.rstrip(b"\0")))
+
+
+def remove_unfinished_writes() -> None:
+    """Delete the temporary files of acp-tui processes that were killed. Never raises `OSError`."""
+    with suppress(OSError):
+        for record in _records().iterdir():
+            process, _, name = record.name.partition("-")
+            if not process.isdecimal() or _is_running(int(process)):
+                continue
+            with suppress(OSError):
+                target = record.readlink()
+                if target.name == name and _TEMPORARY_NAME.fullmatch(name):
+                    target.unlink(missing_ok=True)
+                record.unlink()
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 @contextmanager
@@ -83,20 +178,23 @@ def _temporary_file(directory: int, mode: int) -> Iterator[tuple[int, Callable[[
         with suppress(OSError):
             file = os.open(".", flags | _O_TMPFILE, mode, dir_fd=directory)
     unnamed = file >= 0
-    if not unnamed:
-        file = os.open(name, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=directory)
+    with ExitStack() as stack:
+        if not unnamed:
+            stack.enter_context(_recorded(directory, name))
+            file = os.open(name, flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode, dir_fd=directory)
 
-    def link() -> str:
-        if unnamed:
-            os.link(_FD_DIRECTORY / str(file), name, dst_dir_fd=directory, follow_symlinks=True)
-        return name
+        def link() -> str:
+            if unnamed:
+                stack.enter_context(_recorded(directory, name))
+                os.link(_FD_DIRECTORY / str(file), name, dst_dir_fd=directory, follow_symlinks=True)
+            return name
 
-    try:
-        yield file, link
-    finally:
-        os.close(file)
-        with suppress(FileNotFoundError):  # it was renamed, or never linked
-            os.unlink(name, dir_fd=directory)
+        try:
+            yield file, link
+        finally:
+            os.close(file)
+            with suppress(FileNotFoundError):  # it was renamed, or never linked
+                os.unlink(name, dir_fd=directory)
 
 
 def _write_all(file: int, data: bytes) -> None:
