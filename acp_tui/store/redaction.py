@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.protocol.readers.raw_input_keys import FILE_KEYS, PATH_KEYS
-from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
+from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_lines, redact_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -170,6 +170,12 @@ class Redactor:
 
     def _clean_list(self, value: list[Any], below: str) -> list[Any]:
         clean = [self._clean(item, below) for item in value]
+        if len(value) > 1 and all(isinstance(item, str) for item in value):
+            # Lines, of which several together can be one secret.
+            together = redact_lines(value)
+            clean = [
+                both if both != item else one for item, one, both in zip(value, clean, together, strict=True)
+            ]
         for position in _lines_of_keys(value):
             clean[position] = MASK
         for position, item in enumerate(value[:-1]):
@@ -204,6 +210,8 @@ def _lines_of_keys(items: list[Any]) -> Iterator[int]:
     """Yield the positions of the items that are lines of a private key, for example in stderr lines."""
     inside = -1
     for position, item in enumerate(items):
+        if isinstance(item, str) and item.startswith("Private-MAC:"):
+            yield from range(position - _length_of_key(items[:position]), position)
         if not isinstance(item, str) or "PRIVATE KEY" not in item:
             continue
         if "-----BEGIN" in item and "-----END" not in item:

@@ -16,7 +16,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 MASK = "[redacted]"
 
@@ -46,16 +46,50 @@ def _has_hint(text: str) -> bool:
 
 def redact_text(text: str) -> str:
     """Replace everything that looks like a secret with `MASK`. Without a secret, return the same object."""
-    if not may_hold_secret(text):
-        return text
+    return _masked(text, 0, len(text), _spans(text))
+
+
+def redact_after(context: str, text: str) -> str:
+    """Redact a text that follows on `context`. Secrets that began in `context` are masked up to their end."""
+    whole = context + text
+    return _masked(whole, len(context), len(whole), _spans(whole))
+
+
+def redact_lines(lines: Sequence[str]) -> list[str]:
+    """Redact lines that belong together, such as those of a private key, each for itself."""
+    whole = "\n".join(lines)
+    spans = _spans(whole)
+    redacted: list[str] = []
+    start = 0
+    for line in lines:
+        redacted.append(_masked(whole, start, start + len(line), spans) if spans else line)
+        start += len(line) + 1
+    return redacted
+
+
+def open_secret(text: str) -> str:
+    """Return the end of a text from where a secret of several lines may continue in the text that follows."""
+    recent = text[-_MAX_CONTEXT:]
+    start = max(recent.rfind(opener) for opener in _OPENERS)
+    return recent[start:] if start >= 0 else ""
+
+
+def _masked(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> str:
+    """Return a part of a text in which the spans are replaced by `MASK`."""
     pieces: list[str] = []
-    end = 0
-    for start, stop in sorted(_secrets(text)):
-        if stop > end:
-            if start >= end:
-                pieces += text[end:start], MASK
-            end = stop
-    return "".join([*pieces, text[end:]]) if pieces else text
+    done = start
+    for first, stop in spans:
+        if stop > done and first < end:
+            if first >= done or not pieces:
+                pieces += text[done : max(first, done)], MASK
+            done = min(stop, end)
+    if not pieces:
+        return text if (start, end) == (0, len(text)) else text[start:end]
+    return "".join([*pieces, text[done:end]])
+
+
+def _spans(text: str) -> list[tuple[int, int]]:
+    return sorted(_secrets(text)) if may_hold_secret(text) else []
 
 
 def _secrets(text: str) -> Iterator[tuple[int, int]]:
@@ -70,10 +104,26 @@ def _secrets(text: str) -> Iterator[tuple[int, int]]:
 
 # --------------------------------------------------------------------------- patterns
 
+_OPENERS = ("-----BEGIN", "Private-Lines:", "machine ")
+"""What a secret of several lines begins with."""
+_MAX_CONTEXT = 4096  # more than a private key of PuTTY has
+
 # Nearly every secret that is matched contains one of these.
 _HINTS = (
     *("=", "@", '":', "':", "--", "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "hf_", "npm_", "eyJ"),
-    *("earer", "EARER", "uthoriz", "UTHORIZ", "assword", "ookie:", "curl ", "mysql", "sshpass", "oken: "),
+    *(
+        "earer",
+        "EARER",
+        "uthoriz",
+        "UTHORIZ",
+        "assword",
+        "ookie:",
+        "curl ",
+        "mysql",
+        "sshpass",
+        "oken: ",
+        "define(",
+    ),
 )
 
 # Prefixes of tokens, and patterns of the rest. No letter, digit or `_` may precede the prefix.
@@ -120,6 +170,15 @@ _TOKENS = {
     "lsv2_": r"(?:pt|sk)_[A-Za-z0-9_]{32,}",
     "re_": r"[A-Za-z0-9]{8}_[A-Za-z0-9]{20,}",
     "xkeysib-": r"[a-f0-9-]{40,}",
+    # A Discord bot: the digits of its number in base64, a time, and a signature.
+    **dict.fromkeys(
+        ("MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"),
+        r"[A-Za-z0-9_-]{20,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,45}",
+    ),
+    "cio": r"[A-Za-z0-9]{32}(?![A-Za-z0-9])",
+    "secret_": r"[A-Za-z0-9]{32,}",
+    "ops_eyJ": r"[A-Za-z0-9+/=_-]{40,}",
+    "fw_": r"[A-Za-z0-9]{20,}",
     "eyJ": r"[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",  # a JSON web token
 }
 # In YAML and similar formats: a single word up to the end of the line.
@@ -154,7 +213,18 @@ _SHAPES = (
     ("key-data: ", r"key-data: (?P<bare>[A-Za-z0-9+/=]{40,})"),
     ("secret_key_base: ", r"secret_key_base: (?P<bare>[a-f0-9]{30,})"),
     ("-Key: ", r"(?i:(?<=api)-key): (?P<bare>[^\s'\"]{8,})"),
-    ('"auth": "', r'"auth": "(?P<bare>[A-Za-z0-9+/=]{12,})"'),
+    ('"auth', r'"auth\\?":\s{0,3}\\?"(?P<bare>[A-Za-z0-9+/=]{12,})\\?"'),
+    *(
+        (letters, rf"{letters}(?P<bare>[^\s<$\{{%(*][^<]*)</")
+        for letters in ("assword>", "ASSWORD>", "assphrase>", "asswd>")
+    ),
+    (
+        "define(",
+        (
+            r"define\(\s{0,2}['\"][A-Z_]*(?:PASSWORD|KEY|SALT|SECRET|TOKEN)['\"]\s{0,2},\s{0,2}"
+            r"(?:'(?P<bare>[^'\n]+)'|\"(?P<quoted>[^\"\n]+)\")"
+        ),
+    ),
     ("AccountKey=", r"AccountKey=(?P<bare>[A-Za-z0-9+/=]{40,})"),
     ("AccessKey=", r"AccessKey=(?P<bare>[A-Za-z0-9+/=]{30,})"),
     # OAuth: codes in redirects and token requests, PKCE verifiers, and client assertions

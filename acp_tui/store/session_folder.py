@@ -18,7 +18,7 @@ from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.errors import UserError
 from acp_tui.store.files.locks import file_lock, try_lock
 from acp_tui.store.redaction import Redactor, redact_value
-from acp_tui.store.secret_patterns import redact_text
+from acp_tui.store.secret_patterns import redact_after
 from acp_tui.store.stderr_log import StderrLog
 from acp_tui.store.stored_sessions import (
     CLOSING,
@@ -68,7 +68,7 @@ class SessionFolder:
         self._wire = wire
         self._stderr = open_own(path / STDERR, _APPEND)
         self._stderr_log = StderrLog(
-            self._stderr, redact=redact_text, on_error=partial(self._on_file_error, "The agent's stderr")
+            self._stderr, redact=redact_after, on_error=partial(self._on_file_error, "The agent's stderr")
         )
         self.log = WireLog(
             wire,

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text.safe_text import visible
+from acp_tui.store.secret_patterns import open_secret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,12 +25,17 @@ class StderrLog:
         self,
         descriptor: int,
         *,
-        redact: Callable[[str], str] | None = None,
+        redact: Callable[[str, str], str] | None = None,
         on_error: Callable[[OSError], None],
         keep_bytes: int = KEEP_BYTES,
     ) -> None:
+        """Append to an open file. `redact` gets two texts, and returns the second one without secrets.
+
+        The first text is the beginning of a secret that may continue in the second; often it is empty.
+        """
         self._descriptor = descriptor
         self._redact = redact
+        self._context = ""  # the beginning of a secret that may continue in what follows
         self._on_error = on_error
         self._keep_bytes = keep_bytes
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -61,7 +67,8 @@ class StderrLog:
     def _write(self, text: str) -> None:
         if not text:
             return
-        data = visible(self._redact(text) if self._redact else text).encode()
+        data = visible(self._redact(self._context, text) if self._redact else text).encode()
+        self._context = open_secret(self._context + text)
         try:
             self._size += os.write(self._descriptor, data)
             if self._size > 4 * self._keep_bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -72,16 +73,26 @@ async def test_a_refusal_is_an_error_answer(client: MakeClient) -> None:
     assert await answer_to(agent, "fs/read_text_file", {}) == {"error": error}
 
 
-async def test_an_unexpected_exception_is_an_internal_error(client: MakeClient) -> None:
+@pytest.mark.parametrize(
+    ("error", "details"),
+    [
+        (ZeroDivisionError("in /home/me/.local/state/acp-tui/permissions.json"), "ZeroDivisionError"),
+        (OSError(errno.EMFILE, "Too many open files", "/home/me/x"), "OSError: Too many open files"),
+        (PermissionError(errno.EACCES, "/home/me/x"), "PermissionError: Permission denied"),
+    ],
+)
+async def test_an_unexpected_exception_is_an_internal_error_without_paths(
+    client: MakeClient, error: Exception, details: str
+) -> None:
     agent = client("faulty", "asks")
 
     async def fail(_: dict[str, Any]) -> dict[str, Any]:
-        raise ZeroDivisionError("oops")
+        raise error
 
     agent.handlers["fs/read_text_file"] = fail
     answer = await answer_to(agent, "fs/read_text_file", {})
     assert answer["error"]["code"] == -32603
-    assert answer["error"]["data"] == {"details": "ZeroDivisionError: oops"}
+    assert answer["error"]["data"] == {"details": details}
 
 
 @pytest.mark.parametrize("method", ["fs/list", "_vendor/thing", "session/prompt", ""])

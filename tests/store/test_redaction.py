@@ -307,6 +307,36 @@ def test_a_private_key_split_into_lines_is_masked(first: int) -> None:
     assert (clean[0], clean[-1], len(clean)) == ("starting", "done", len(lines))
 
 
+PUTTY = [
+    *("PuTTY-User-Key-File-3: ssh-ed25519", "Encryption: none", "Private-Lines: 2"),
+    *("AAAAIEabcdefghijklmnop0qrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTU", "VWXYZ0123456789abcdef="),
+    "Private-MAC: " + "0123456789abcdef" * 4,
+]
+NETRC = ["machine api.example.org", "  login me", "  password correct-horse"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "secrets"),
+    [(PUTTY, PUTTY[3:5]), (PUTTY[3:], PUTTY[3:5]), (NETRC, ["correct-horse"]), (KEY, KEY[1:3])],
+)
+def test_a_secret_of_several_lines_is_masked_in_the_last_lines_and_the_log_of_stderr(
+    tmp_path: Path, lines: list[str], secrets: list[str]
+) -> None:
+    told = ["starting", *lines, "done"]
+    clean = Redactor().redact("client", {"client": "agent_exited", "stderr_tail": told})["stderr_tail"]
+    assert (clean[0], clean[-1], len(clean)) == ("starting", "done", len(told))
+    assert [secret for secret in secrets if secret in "\n".join(clean)] == []
+    if lines[0] != PUTTY[3]:  # the log has all lines, so it has the first one, too
+        folder = create_session_folder(tmp_path, agent="a", title="A", cwd="/", command=[])
+        for line in told:
+            folder.stderr_sink(f"{line}\n")
+        folder.close()
+        text = (folder.path / "stderr.log").read_text()
+        assert [secret for secret in secrets if secret in text] == []
+        assert text.startswith("starting\n")
+        assert text.endswith("done\n")
+
+
 def test_secret_variables_expanded_in_server_arguments_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MY_SECRET_TOKEN", "correct-horse")
     server = {"name": "s", "command": "/s", "args": ["serve", "x=correct-horse"], "env": []}

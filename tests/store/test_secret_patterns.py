@@ -21,6 +21,11 @@ TOKENS = [
     "AIza" + "SyA1234567890abcdefghijklmnopqrstuv",
     "hf_" + "abcdefghijklmnopqrstuvwxyz",
     "npm_" + "a1b2" * 9,
+    "MTk4NjIyNDgzNDcxOTI1MjQ4" + ".Cl2FMQ.ZnCjm1XVW7vRze4b7Cq4se7kKWs",
+    "cio" + "aB3dE6gH" * 4,
+    "secret_" + "aB3dE6gH" * 5 + "abc",
+    "ops_eyJ" + "zaWduSW5BZGRyZXNz" * 4,
+    "fw_" + "3ZaB3dE6gHaB3dE6gHaB3d",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
 ]
 
@@ -59,6 +64,12 @@ def test_tokens_are_masked(token: str, around: str) -> None:
             "-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest",
             "-----BEGIN RSA PRIVATE KEY-----[redacted]-----END RSA PRIVATE KEY-----\nrest",
         ),
+        ('{"auths":{"r.io":{"auth":"dXNlcjpwYXNzd29yZA=="}}}', '{"auths":{"r.io":{"auth":"[redacted]"}}}'),
+        ("<password>two words</password>", "<password>[redacted]</password>"),
+        ("<Password>hunter</Password>", "<Password>[redacted]</Password>"),
+        ("define( 'DB_PASSWORD', 'hunter' );", "define( 'DB_PASSWORD', '[redacted]' );"),
+        ('define("AUTH_KEY", "it\'s % long")', 'define("AUTH_KEY", "[redacted]")'),
+        ("machine a.b\n  login me\n  password pw", "machine a.b\n  login me\n  password [redacted]"),
         ("-----BEGIN PRIVATE KEY-----\ncut", "-----BEGIN PRIVATE KEY-----[redacted]"),
     ],
 )
@@ -82,6 +93,9 @@ def test_values_after_a_secret_name_are_masked(text: str, redacted: str) -> None
         "git@github.com:owner/name.git",
         "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----",
         "--token --verbose",
+        "<password>${db.password}</password>",
+        "define('WP_DEBUG', 'false'); define('DB_NAME', 'shop');",
+        "MTBF and ODBC: fw_update, secret_sauce, cio, ops_team",
         "sk-learn, through the night -- 6 = 2*3",
     ],
 )
