@@ -138,7 +138,7 @@ async def test_a_question_can_be_closed_and_declined_and_closes_when_the_turn_is
     questions = [["call_tool", "ask_user", {"question": f"Which {n}?", "schema": COLOURS}] for n in range(3)]
     async with open_ui("script", INSIDE_ACP, options=("--allow", "mcp:acp-tui")) as ui:
         await ui.send(*questions, ["wait_for_cancel"])
-        for number, key in enumerate(("escape", "f8")):
+        for number, key in enumerate(("escape", "ctrl+n")):
             await ui.sees(f"Which {number}?", "red")
             await ui.press(key)
         await ui.sees("Which 2?", "Enter review")
