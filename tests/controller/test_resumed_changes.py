@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.config.paths import paths
 from acp_tui.review.authorship import CLOSED, turn_bit
+from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.stored_sessions import read_session
 from tests.support.scripted_conversation import ScriptedConversation, scripted_conversation
 from tests.workspace.projects import fill, repository
@@ -143,7 +145,10 @@ async def test_a_fork_begins_with_the_changes_decisions_and_comments_of_the_orig
     review = chat.conversation.review
     [file] = review.model.files.values()
     await review.accept(file, [file.parts[0]])
+    comments = SavedComments(paths().state)
+    comments.save(chat.conversation.folder.id or "", [{"text": "Why?"}])
     fork = await runs.again(fork=True)
+    assert comments.load(fork.conversation.folder.id or "") == [{"text": "Why?"}]
     assert await parts(fork) == {"a.txt": 1}
     assert fork.conversation.review.model.reviewed == 1
     assert [point.number for point in await fork.conversation.rewind.points()] == [1]

@@ -12,6 +12,7 @@ from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from acp_tui.workspace.files.roots import Roots
+from tests.support.waiting import wait_until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 
 if TYPE_CHECKING:
@@ -197,9 +198,9 @@ async def test_edits_while_the_session_was_open_do_not_count_as_made_while_it_wa
 
 async def test_a_turn_during_which_acp_tui_was_killed_ends_with_the_last_message(project: Path) -> None:
     await begun(project)
-    heard = (project / "a.txt").stat().st_ctime
-    fill(project, {"sub/b.txt": "mine\n"})
-    os.utime(project / "sub" / "b.txt")
+    heard = (project / "a.txt").stat().st_ctime + 0.001
+    later = project / "sub" / "b.txt"
+    wait_until(lambda: later.write_text("mine\n") and later.stat().st_ctime > heard)
     again = await continued(project)
     assert await again.resume(heard) == [project / "sub" / "b.txt"]
     assert [change.path.name for change in await again.changes_of(again.turns[0])] == ["a.txt"]
