@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from typing import Any
-from urllib.parse import unquote
 
 MAX_HOPS = 16
 """The maximum number of references that are followed in a row. A longer chain may be a cycle."""
@@ -42,7 +41,7 @@ def _target(reference: object, root: Schema) -> object:
     """
     if not isinstance(reference, str) or not reference.startswith("#"):
         return None
-    fragment = unquote(reference[1:])
+    fragment = reference[1:]
     if fragment and not fragment.startswith("/"):
         return _anchored(fragment, root)
     target: object = root
