@@ -44,7 +44,7 @@ def agent_name(session: Session, metadata: SessionMetadata) -> str:
 
 def document_title(session: Session, metadata: SessionMetadata) -> str:
     """Return the title of the document."""
-    return visible_line(session.title or metadata.title) or "Conversation with an agent"
+    return visible_line(metadata.name or session.title or metadata.title) or "Conversation with an agent"
 
 
 def working_folder(session: Session, metadata: SessionMetadata) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.store.session_name import session_name
 
 if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
@@ -22,6 +23,7 @@ class SessionMetadata:
     agent: str = ""
     title: str = ""
     cwd: str = ""
+    name: str = ""  # given by the user
 
     @classmethod
     def from_folder(cls, stored: StoredSession) -> SessionMetadata:
@@ -31,4 +33,5 @@ class SessionMetadata:
             visible_line(stored.text("agent_title") or stored.text("agent") or ""),
             visible_line(stored.text("title") or ""),
             stored.text("cwd") or "",
+            session_name(stored.meta),
         )

@@ -209,7 +209,7 @@ async def test_the_filter_shows_one_turn(open_ui: Open, project: Path) -> None:
         await ui.sees("0 of 3 reviewed", "prompt 1")
         await ui.press("f")
         await ui.until(lambda: isinstance(ui.app.screen, ChooseScreen))
-        await ui.sees("Prompt 2", "(this turn)", "2 changes in 2 files", "1 change in 1 file")
+        await ui.sees("Prompt 2", "(last turn)", "2 changes in 2 files", "1 change in 1 file")
         await ui.press("down", "down", "enter")
         await ui.until(lambda: isinstance(ui.app.screen, ReviewScreen))
         assert "twenty" not in ui.text()

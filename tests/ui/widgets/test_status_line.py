@@ -66,7 +66,7 @@ def test_less_important_facts_are_dropped_first() -> None:
         dropped += [part for part in parts if part not in line and part not in dropped]
         assert "Claude Code" in line
         assert "● working 0:12" in line
-    assert dropped == ["$0.05", "Sonnet", "main", "my-project", "Ask", "ctx"]
+    assert dropped == ["$0.05", "Sonnet", "ctx", "main", "my-project", "Ask"]
 
 
 def test_the_queue_and_tabs_that_ask_are_counted() -> None:
@@ -83,12 +83,20 @@ def test_the_queue_and_tabs_that_ask_are_counted() -> None:
 def test_in_a_narrow_line_essential_facts_are_shortened_before_one_is_dropped() -> None:
     facts = replace(FACTS, policy="accept-edits", phase="asking")
     asking = "  ? waiting for your answer "
-    assert line_text(facts, 100).endswith(f" mode: Ask ▾ · policy: accept-edits ▾  ctx 27%{asking}")
-    assert line_text(facts, 80).endswith(" Ask ▾ · policy: accept-edits ▾  ctx 27%  ? your answer ")
+    assert line_text(facts, 100).endswith(f" mode: Ask ▾ · policy: accept-edits ▾{asking}")
+    assert line_text(facts, 80).endswith(" Ask ▾ · policy: accept-edits ▾  ? your answer ")
     facts = replace(facts, tabs_asking=2, queued=2)
-    assert line_text(facts, 100).endswith(" accept-edits ▾  ctx 27%  2 queued  ? 2 tabs  ? your answer ")
-    assert line_text(facts, 80).endswith(" policy: accept-edits ▾  ctx 27%  ? 2 tabs  ? your answer ")
+    assert line_text(facts, 100).endswith(" accept-edits ▾  2 queued  ? 2 tabs  ? your answer ")
+    assert line_text(facts, 80).endswith(" accept-edits ▾  2 queued  ? 2 tabs  ? your answer ")
     assert line_text(facts, 46) == " Claude Code          ? 2 tabs  ? your answer "
+
+
+def test_project_and_branch_are_kept_at_80_columns_until_the_context_matters() -> None:
+    facts = replace(FACTS, policy="ask", used=0)
+    assert line_text(facts, 80).startswith(" Claude Code · my-project · main ")
+    assert "ctx 75%" in line_text(replace(facts, used=150_000), 80)
+    branch = "acp-tui/claude-1123-1900"
+    assert " · claude-1123-1900 " in line_text(replace(facts, branch=branch, phase="idle"), 80)
 
 
 def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:
@@ -96,9 +104,9 @@ def test_a_long_title_is_shortened_before_essential_facts_are_dropped() -> None:
     mode, model = "Ask before everything that is dangerous", "The model with the longest name of all of them"
     facts = replace(FACTS, agent=title, mode=mode, model=model, policy="yolo", project="project " * 9)
     line = line_text(facts, 80)
-    assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
+    assert all(part in line for part in ("The Ex", "policy: yolo", "● working 0:12"))
     line = line_text(facts, 64)
-    assert all(part in line for part in ("The Ex", "policy: yolo", "ctx 27%", "● working 0:12"))
+    assert all(part in line for part in ("The Ex", "policy: yolo", "● working 0:12"))
     assert line_text(replace(FACTS, agent=title), 200).startswith(f" {title} · my-project · main ")
 
 

@@ -44,7 +44,7 @@ class ReviewFilter:
             return "Files with comments"
         if self.turn is None:
             return "All changes"
-        latest = " (this turn)" if self.turn == len(prompts) else ""
+        latest = " (last turn)" if self.turn == len(prompts) else ""
         return f'Prompt {self.turn}: "{_short_prompt(prompts, self.turn)}"{latest}'
 
     @property

@@ -8,20 +8,24 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from acp_tui.console.quantities import pluralize
-from acp_tui.session.usage_text import format_money
+from acp_tui.session.usage_text import context_share, format_money
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.status.status_texts import Piece, context_piece, phase_piece
+from acp_tui.workspace.git.worktrees.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
     from acp_tui.ui.widgets.status.status_facts import StatusFacts
 
 MIN_AGENT_CELLS = 12
 """The agent's title is shortened to this many cells before essential items are dropped."""
-ESSENTIAL_RANK = 5
+ESSENTIAL_RANK = 7
 """Items up to this `rank` are essential: all of them are shortened before any of them is dropped.
 
-They show warnings, the number of tabs with a question, context usage, mode, policy and queue.
+They show warnings, the number of tabs with a question, mode, policy, queue, project and branch, and the
+context usage once it matters.
 """
+MATTERING_SHARE = 0.5
+"""The share of the context from which on its usage is essential."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,9 @@ def _left(facts: StatusFacts, width: int) -> list[_Item]:
     if facts.project:
         items.append(_Item(Piece(shorten(facts.project, 30), "text", "project"), 6, left=True))
     if facts.branch:
-        items.append(_Item(Piece(shorten(facts.branch, 30), "dim", "branch"), 7, left=True))
+        short = facts.branch.removeprefix(BRANCH_PREFIX)
+        short = short if short != facts.branch else ""
+        items.append(_Item(Piece(shorten(facts.branch, 30), "dim", "branch"), 7, left=True, short=short))
     return items
 
 
@@ -96,7 +102,9 @@ def _right(facts: StatusFacts, now: float) -> list[_Item]:
     if facts.model:
         items.append(_Item(Piece(f"{shorten(facts.model, 24)} ▾", "dim", "model"), 8))
     if facts.used is not None:
-        items.append(_Item(context_piece(facts), 3))
+        share = context_share(facts.used, facts.size)
+        matters = share is not None and share >= MATTERING_SHARE
+        items.append(_Item(context_piece(facts), 3 if matters else 8))
     if facts.cost:
         items.append(_Item(Piece(format_money(facts.cost, facts.currency), "dim", "cost"), 9))
     if facts.queued:
