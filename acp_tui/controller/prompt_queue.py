@@ -60,10 +60,9 @@ class PromptQueue:
         return self.running and self._steering.supported
 
     def opened(self) -> None:
-        """Send what was queued before the session was open, unless the queue is paused."""
+        """Send what was queued before the session was open, except for paused prompts."""
         self._ready = True
-        if not self._conversation.session.queue_paused:
-            self.next()
+        self._send_next()
 
     def closed(self) -> None:
         """Queue all prompts until `opened` is called again."""
@@ -72,10 +71,10 @@ class PromptQueue:
     def submit(self, text: str, blocks: list[dict[str, Any]] | None = None) -> None:
         """Send a prompt, or queue a prompt that cannot be sent now.
 
-        A paused queue does not hold back a new prompt.
+        Paused prompts hold back neither a new prompt nor the prompts queued after it.
         """
         session = self._conversation.session
-        if self._can_send and (session.queue_paused or not session.queue):
+        if self._can_send and all(prompt.paused for prompt in session.queue):
             self._send(text, blocks)
         else:
             self._queue(text, blocks)
@@ -100,7 +99,12 @@ class PromptQueue:
         session = self._conversation.session
         if session.queue_paused:
             self._conversation.note(QueuePaused(False))
-        if self._can_send and session.queue:
+        self._send_next()
+
+    def _send_next(self) -> None:
+        """Send the first prompt in the queue, if it is not paused and a prompt can be sent now."""
+        session = self._conversation.session
+        if self._can_send and session.queue and not session.queue[0].paused:
             prompt = session.queue[0]
             self._conversation.note(Unqueued(prompt.id))
             if self._is_complete(prompt):
@@ -186,8 +190,7 @@ class PromptQueue:
         await self._steering.offer(prompt.id, _blocks_of(prompt.text, prompt.blocks))
         if self._send_unread():
             return
-        if not self._conversation.session.queue_paused:
-            self.next()  # the turn may have ended meanwhile
+        self._send_next()  # the turn may have ended meanwhile
 
     def _send_unread(self) -> bool:
         """Send the prompts of `submit_first` that the agent has not read. Return False if there are none.
@@ -238,8 +241,8 @@ class PromptQueue:
         else:
             self._turn = None
             session = self._conversation.session
-            if not self._send_unread() and session.stop_reason == "end_turn" and not session.queue_paused:
-                self.next()
+            if not self._send_unread() and session.stop_reason == "end_turn":
+                self._send_next()
 
 
 def _blocks_of(text: str, blocks: list[dict[str, Any]] | None) -> list[dict[str, Any]]:

@@ -104,7 +104,7 @@ class Recorder:
         if session.process is not None and session.phase != "dead":
             ended = AgentExited(expected=not session.working, reason=INTERRUPTED)
             self.observe(Record(at, "client", to_record(ended)))
-        if session.queue and not session.queue_paused:
+        if not all(prompt.paused for prompt in session.queue):
             self.observe(Record(at, "client", to_record(QueuePaused(True))))
 
     def _record(self, event: Event) -> Record:

@@ -631,6 +631,7 @@ class QueuedPrompt:
     id: str
     text: str
     blocks: list[dict[str, Any]] = field(default_factory=list)  # the content to send, if it is not only text
+    paused: bool = False  # it was in the queue when the queue was paused
 
 
 @dataclass(slots=True)

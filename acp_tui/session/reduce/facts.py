@@ -147,7 +147,10 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
 
 
 def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
-    """Add a prompt to the queue, or replace the queued prompt with the same id."""
+    """Add a prompt to the queue, or replace the queued prompt with the same id.
+
+    Paused prompts are last in the queue: what the user writes later is sent before them.
+    """
     prompt = QueuedPrompt(event.id, event.text, event.blocks)
     index = next((index for index, known in enumerate(session.queue) if known.id == event.id), None)
     if index is not None:
@@ -156,21 +159,28 @@ def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
         session.queue.insert(0, prompt)
     else:
         session.queue.append(prompt)
+        session.queue.sort(key=lambda one: one.paused)
     return [fact_changed("queue")]
 
 
 def unqueued(session: Session, event: ev.Unqueued, _at: float) -> list[Change]:
     """Remove a prompt from the queue."""
     session.queue = [prompt for prompt in session.queue if prompt.id != event.id]
-    if not session.queue:
-        session.queue_paused = False
+    session.queue_paused = any(prompt.paused for prompt in session.queue)
     return [fact_changed("queue")]
 
 
 def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Change]:
-    """Pause or resume the queue."""
-    session.queue_paused = event.paused
+    """Pause or resume the prompts in the queue."""
+    pause_queue(session, event.paused)
     return [fact_changed("queue")]
+
+
+def pause_queue(session: Session, paused: bool) -> None:  # as in the event
+    """Pause or resume the prompts that are in the queue now."""
+    for prompt in session.queue:
+        prompt.paused = paused
+    session.queue_paused = paused
 
 
 def reset_facts(session: Session) -> list[Change]:

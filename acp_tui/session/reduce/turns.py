@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
+from acp_tui.session.reduce.facts import pause_queue
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.stored_settings import end_restore
 from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
@@ -129,8 +130,8 @@ def end_turn(
     memory.echo_at = None
     if stop_reason == "refusal":
         changes += _withdraw(session)
-    if stop_reason != "end_turn" and session.queue and not session.queue_paused:
-        session.queue_paused = True
+    if stop_reason != "end_turn" and session.queue:
+        pause_queue(session, paused=True)
         changes.append(fact_changed("queue"))
     return [*changes, fact_changed("phase"), fact_changed("stop_reason")]
 

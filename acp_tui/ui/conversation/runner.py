@@ -208,7 +208,7 @@ class ConversationRunner:
 
         assert self.prepared is not None
         session = self.prepared.conversation.session
-        if session.queue and not session.queue_paused:
+        if not all(prompt.paused for prompt in session.queue):
             self.prepared.conversation.note(QueuePaused(True))
 
     def _add_to_transcript(self, error: UserError) -> None:

@@ -29,6 +29,8 @@ MAX_ROWS = 5
 EXCERPT_CHARS = 400
 """The number of characters at the beginning of a prompt that are read to draw its line."""
 
+EDIT_HINT = "Tab to edit one"
+
 
 class QueueStrip(Widget, can_focus=True):
     """Shows a line for each queued prompt; hidden if the queue is empty. Disabled in a read-only session."""
@@ -72,12 +74,13 @@ class QueueStrip(Widget, can_focus=True):
         self.send_now_stops = False
         """True if sending a queued prompt now would stop the turn."""
         self._shown: list[tuple[str, str]] = []  # the id and the line of each prompt
-        self._paused = False
+        self._paused = 0  # the number of paused prompts
         self._current = 0
         self._first = 0
 
-    def show(self, queue: Sequence[QueuedPrompt], *, paused: bool) -> None:
-        """Show these prompts and whether the queue is paused."""
+    def show(self, queue: Sequence[QueuedPrompt]) -> None:
+        """Show these prompts, and how many of them are paused."""
+        paused = sum(prompt.paused for prompt in queue)
         shown = [(prompt.id, visible_line(prompt.text[:EXCERPT_CHARS].strip())) for prompt in queue]
         if (shown, paused) == (self._shown, self._paused):
             return
@@ -124,8 +127,11 @@ class QueueStrip(Widget, can_focus=True):
         count = len(self._shown)
         waiting = f"{count} queued" if count > 1 else "queued"
         if not self._paused:
-            return waiting
-        return f"{waiting}, paused" if self.disabled else f"{waiting}, paused: Enter without text resumes"
+            is_hint = count > 1 and not (self.has_focus or self.disabled)
+            return f"{waiting}: {EDIT_HINT}" if is_hint else waiting
+        which = f" {self._paused}" if self._paused < count else ""
+        paused = f"{waiting},{which} paused"
+        return paused if self.disabled else f"{paused}: Enter without text resumes"
 
     # ------------------------------------------------------------------------- keys
 

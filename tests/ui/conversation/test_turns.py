@@ -126,11 +126,11 @@ async def test_queued_prompts_are_edited_removed_and_sent(open_ui: Open) -> None
         assert ui.queue == ["one", "two"]
         await ui.press("!", "enter")
         await ui.until(lambda: ui.queue == ["one", "two", "three!"])
-        await ui.press("tab", "tab", "delete")
+        await ui.press("tab", "delete")
         await ui.until(lambda: ui.queue == ["one", "two"])
         await ui.press("e")
         await ui.until(lambda: ui.prompt.text == "two" and ui.queue == ["one"])
-        await ui.press("ctrl+u", "tab", "tab", "s")
+        await ui.press("ctrl+u", "tab", "s")
         await ui.until(lambda: ui.said()[-1] == "one")
         assert ends(ui)[0].stop_reason == "cancelled"
 
@@ -156,7 +156,7 @@ async def test_send_now_goes_into_the_turn_of_an_agent_that_can_be_steered(open_
         await ui.sees("Alt+S send now")
         await ui.press("alt+s")
         await ui.until(lambda: ui.said()[-1] == "at once")
-        await ui.press("tab", "tab", "s")
+        await ui.press("tab", "s")
         await ui.until(lambda: ui.said() == ["begun. ", "at once", "later", "queued"])
         assert [end.stop_reason for end in ends(ui)] == ["end_turn"] * 2
         assert [prompt.text for prompt in ui.session.prompts][1:] == ["queued"]
@@ -231,6 +231,27 @@ async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(op
         await ui.press("enter")
         await ui.until(lambda: ui.said()[-1] == "later")
         assert ui.queue == []
+
+
+async def test_prompts_queued_after_a_stop_are_sent_without_the_paused_ones(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await working(ui)
+        await ui.send("held back")
+        await ui.press("escape")
+        await ui.until(lambda: "paused: Enter without text resumes" in ui.strip())
+        await ui.send(["say", "begun"], ["wait_for_file", "go"])
+        await ui.until(lambda: ui.said()[-1] == "begun")
+        await ui.send("written later")
+        assert ui.queue == ["written later", "held back"]
+        assert "2 queued, 1 paused" in ui.strip()
+        await ui.press("tab", "up", "e")
+        assert ui.prompt.text == "written later"
+        await ui.press("enter")
+        assert ui.queue == ["written later", "held back"]
+        (ui.made[0].conversation.cwd / "go").touch()
+        await ui.until(lambda: ui.said()[-1] == "written later")
+        await ui.ready()
+        assert ui.queue == ["held back"]
 
 
 # --------------------------------------------------------------------------- stopping

@@ -89,7 +89,7 @@ class PromptApp(App[None]):
         return self.query_one(QueueStrip)
 
     def show_queue(self, *texts: str, paused: bool = False) -> None:
-        self.queue.show([QueuedPrompt(f"q{at}", text) for at, text in enumerate(texts, 1)], paused=paused)
+        self.queue.show([QueuedPrompt(f"q{at}", text, paused=paused) for at, text in enumerate(texts, 1)])
         self.prompt.queued_count = len(texts)
 
     def messages_of(self, kind: type[Message]) -> list[Message]:

@@ -31,7 +31,7 @@ async def test_each_prompt_is_shown_as_one_plain_line() -> None:
         await pilot.pause()
         first, second = lines(app)
         assert first.startswith(" 1 two lines ")
-        assert first.endswith("2 queued")
+        assert first.endswith("2 queued: Tab to edit one")
         assert second.startswith(" 2 [b]long[/b]␛ [b]long")
         assert second.endswith("…")
 
@@ -79,7 +79,7 @@ async def test_an_emptied_queue_gives_the_focus_to_the_prompt() -> None:
         await pilot.pause()
         app.queue.focus()
         await pilot.press("up")
-        app.queue.show([], paused=False)
+        app.queue.show([])
         await pilot.pause()
         assert app.focused is app.editor
         await type_text(pilot, "typing goes on")

@@ -295,9 +295,21 @@ class ConversationScreen(SessionScreen):
             super().run_entry_action(action, entry)
 
     def action_focus_part(self) -> None:
-        """If a question waits for an answer, reopen it; otherwise focus the next part of the screen."""
-        if not self._dialogs.resume():
+        """If a question waits for an answer, reopen it; otherwise focus the next part of the screen.
+
+        The queue follows the prompt, and is followed by the conversation.
+        """
+        if self._dialogs.resume():
+            return
+        queue = self._prompt_requests.queue_strip
+        if queue.has_focus:
+            self.transcript.focus()
+        elif queue.display and not queue.disabled and self.prompt.has_focus_within:
+            queue.focus()
+        else:
             super().action_focus_part()
+            if queue.has_focus:
+                super().action_focus_part()
 
     @on(QuestionStrip.Clicked)
     def answer_question(self) -> None:

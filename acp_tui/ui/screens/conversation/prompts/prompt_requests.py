@@ -120,5 +120,5 @@ class PromptRequests:
     def show_queue(self) -> None:
         """Show the queued prompts."""
         session = self._screen.session
-        self.queue_strip.show(session.queue, paused=session.queue_paused)
+        self.queue_strip.show(session.queue)
         self._prompt.queued_count = len(session.queue)
