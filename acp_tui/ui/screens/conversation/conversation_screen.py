@@ -308,7 +308,7 @@ class ConversationScreen(SessionScreen):
             queue.focus()
         else:
             super().action_focus_part()
-            if queue.has_focus:
+            if self.focused is queue:
                 super().action_focus_part()
 
     @on(QuestionStrip.Clicked)
