@@ -111,6 +111,7 @@ class Settings:
     keys: dict[str, str] = field(default_factory=dict)  # by action id; checked by the screen
     notify: str = "all"  # how the user is notified when the window is unfocused
     notify_command: list[str] = field(default_factory=list)  # a program and its arguments, run for each alert
+    type_to_prompt: bool = True  # whether text typed in the conversation goes to the prompt
     restore_tabs: bool = False  # whether the tabs of the last run in the folder come back
     context_warning: int = 85  # the percentage of the context window at which to warn; 0: never
     terminal_progress: str = "auto"  # whether the terminal's tab shows that an agent works
@@ -157,6 +158,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "panes": validators.panes,
     "notify": validators.notify,
     "notify_command": validators.command,
+    "type_to_prompt": validators.boolean,
     "restore_tabs": validators.boolean,
     "context_warning": validators.percentage,
     "terminal_progress": validators.terminal_progress,

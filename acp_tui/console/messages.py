@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+import textwrap
 from typing import TYPE_CHECKING
 
 from acp_tui.session.text.safe_text import visible_line
@@ -17,9 +18,17 @@ def print_message(sentence: str, context: Sequence[str] = ()) -> None:
 
     Newlines in these texts are replaced: a newline in a file name could forge another message.
     """
-    print(f"acp-tui: {visible_line(sentence)}", file=sys.stderr, flush=True)
+    print("\n".join(_wrapped(f"acp-tui: {visible_line(sentence)}")), file=sys.stderr, flush=True)
     for line in context:
         print(f"  │ {visible_line(line)}", file=sys.stderr, flush=True)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return the lines of a message: on a terminal, which would break inside words, wrapped between words."""
+    if not sys.stderr.isatty():
+        return [text]
+    columns = shutil.get_terminal_size().columns
+    return textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False) or [text]
 
 
 class StatusLine:

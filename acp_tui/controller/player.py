@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.fold import Fold
@@ -22,6 +23,11 @@ BATCH = 500
 """The maximum number of records that `advance` plays per call, so that the screen is drawn in between."""
 
 
+def _is_prompt(record: Record) -> bool:
+    frame = record.frame
+    return record.direction == "sent" and isinstance(frame, dict) and frame.get("method") == "session/prompt"
+
+
 class Player:
     """Plays records at their recorded pace."""
 
@@ -37,6 +43,7 @@ class Player:
         self.skipped_seconds = 0.0
         """The total time in seconds by which pauses are shortened."""
         self._plan()
+        self._prompts = [index for index, record in enumerate(records) if _is_prompt(record)]
         self.rewind()
 
     def _plan(self) -> None:
@@ -59,6 +66,16 @@ class Player:
     def total(self) -> int:
         """The number of records."""
         return len(self._records)
+
+    @property
+    def prompts(self) -> int:
+        """The number of prompts that the user sent in the recording."""
+        return len(self._prompts)
+
+    @property
+    def prompts_played(self) -> int:
+        """The number of prompts that have been played."""
+        return bisect_left(self._prompts, self.played)
 
     @property
     def length(self) -> float:

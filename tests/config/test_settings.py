@@ -42,6 +42,7 @@ panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
 restore_tabs = true
+type_to_prompt = false
 context_warning = 90
 terminal_progress = false
 timeouts = {{ initialize = 5, session = 1.5 }}

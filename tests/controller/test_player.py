@@ -133,3 +133,19 @@ def test_an_empty_recording_has_ended() -> None:
     assert player.advance(1) == []
     assert player.ended
     assert (player.length, player.recorded_time) == (0.0, 0.0)
+
+
+def test_prompts_are_counted() -> None:
+    prompt = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "session/prompt",
+        "params": {"sessionId": "s", "prompt": []},
+    }
+    player = Player([Record(1, "sent", prompt), *at(2, 3), Record(4, "sent", prompt)])
+    assert (player.prompts_played, player.prompts) == (0, 2)
+    player.advance(0)
+    assert player.prompts_played == 1
+    player.play_instantly()
+    player.advance(0)
+    assert player.prompts_played == 2

@@ -50,6 +50,7 @@ class Prompt(AttachingPrompt):
         border-top: solid $foreground 20%;
         & > .prompt--line { height: auto; }
         & .prompt--marker { width: 3; padding: 0 0 0 1; color: $text-accent; }
+        & .prompt--marker.-elsewhere { color: $text-disabled; }
         & PromptEditor {
             & > .prompt--token { color: $text-accent; }
             & > .text-area--placeholder { color: $text-disabled; }
@@ -220,6 +221,20 @@ class Prompt(AttachingPrompt):
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:
         self._editor.focus(scroll_visible)
         return self
+
+    def on_descendant_focus(self) -> None:
+        """Show by the sign before the text that the prompt has the focus."""
+        self._show_focus()
+
+    def on_descendant_blur(self) -> None:
+        """Dim the sign before the text, unless the focus stays in the prompt."""
+        self._show_focus()
+
+    def _show_focus(self) -> None:
+        focused = self.screen.focused
+        elsewhere = focused is None or self not in focused.ancestors
+        for sign in self.query(".prompt--marker"):
+            sign.set_class(elsewhere, "-elsewhere")
 
     # ------------------------------------------------------------------------- edits
 

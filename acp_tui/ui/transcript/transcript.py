@@ -26,6 +26,8 @@ class Transcript(TranscriptView):
     BINDINGS: ClassVar = keys.bindings("transcript")
     FOCUS_ON_CLICK = False  # text typed after selecting with the mouse is meant for the prompt
 
+    forwards_typing = True
+    """Whether typed text that is no key of the transcript goes to the prompt."""
     _typing = False  # a printable key was passed on, and the focus is moving to the prompt
 
     class ActionRequested(Message):
@@ -46,10 +48,8 @@ class Transcript(TranscriptView):
 
     @property
     def current_entry(self) -> Entry | None:
-        """The entry at the cursor; without a cursor, the last entry."""
-        if (entry := self.entry(self.cursor)) is not None:
-            return entry
-        return self.entry_layout.blocks[-1].entry if self.entry_layout.blocks else None
+        """The entry at the cursor; without a cursor, the last one in the viewport."""
+        return self.entry(self.current_id)
 
     async def on_key(self, event: events.Key) -> None:
         """Run a key's binding, or forward typed text to the prompt.
@@ -63,8 +63,9 @@ class Transcript(TranscriptView):
         event.stop()
         event.prevent_default()
         if text and (self._typing or not self._is_bound(event.key)):
-            self._typing = True
-            self.post_message(self.Typed(text))
+            if self.forwards_typing:
+                self._typing = True
+                self.post_message(self.Typed(text))
         else:
             await run_binding(self.app, event.key)
 

@@ -86,6 +86,9 @@ class TranscriptView(ScrollView, can_focus=True):
         self._extent = ScrollExtent(self)
         self._read_marker = ReadMarker()
         self._following = True
+        self._cursor_of_focus: int | None = (
+            None  # the entry that got the cursor because the view got the focus
+        )
         self._own_scroll = False  # the view scrolls, not the user
 
     # ------------------------------------------------------------------------- what is shown
@@ -284,6 +287,16 @@ class TranscriptView(ScrollView, can_focus=True):
         body = self.entry_layout.settle(index)
         return [line for line in range(body.height) if needle in body.line(line).text.lower()]
 
+    @property
+    def current_id(self) -> int | None:
+        """The id of the entry that keys act on: the one at the cursor, else the last one in the viewport."""
+        if self.entry(self.cursor) is not None:
+            return self.cursor
+        row = min(self.scroll_offset.y + self.size.height, self.entry_layout.total) - 1
+        if row < 0 or not len(self.entry_layout):
+            return None
+        return self.entry_layout.blocks[self.entry_layout.heights.at(row)[0]].entry.id
+
     def copy_text(self, entry_id: int) -> str:
         """Return the source text of an entry."""
         index = self.entry_layout.index_of(entry_id)
@@ -298,11 +311,16 @@ class TranscriptView(ScrollView, can_focus=True):
         self.refresh()
 
     def on_focus(self) -> None:
-        """Show the cursor bar."""
+        """Show the cursor bar, at once also if the cursor is nowhere yet."""
+        if self.cursor is None:
+            self.cursor = self._cursor_of_focus = self.current_id
         self.watch_cursor(None, self.cursor)
 
     def on_blur(self) -> None:
-        """Hide the cursor bar."""
+        """Hide the cursor bar. A cursor that was not moved is forgotten: keys act on the last entry again."""
+        if self.cursor == self._cursor_of_focus:
+            self.cursor = None
+        self._cursor_of_focus = None
         self.watch_cursor(None, self.cursor)
 
     def on_click(self, event: events.Click) -> None:

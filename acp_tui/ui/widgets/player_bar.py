@@ -20,7 +20,7 @@ MIN_TRACK_CELLS = 8
 
 
 class PlayerBar(Widget):
-    """Shows a replay's state, its time, a progress track, its speed and the number of the current record."""
+    """Shows a replay's state, its time, a progress track, its speed and the number of the current prompt."""
 
     DEFAULT_CSS = """
     PlayerBar { height: 2; border-top: solid $foreground 20%; padding: 0 1; }
@@ -71,7 +71,10 @@ class PlayerBar(Widget):
         else:
             pauses = ""
         speed = "instant" if player.speed == float("inf") else f"×{player.speed:g}"
-        parts = [f"  {speed}", f"record {player.played} of {player.total}", pauses]
+        place = f"record {player.played} of {player.total}"  # of a recording without prompts
+        if player.prompts:
+            place = f"prompt {player.prompts_played} of {player.prompts}"
+        parts = [f"  {speed}", place, pauses]
         return " · ".join(part for part in parts if part)
 
     def _track_width(self) -> int:

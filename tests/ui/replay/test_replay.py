@@ -50,7 +50,7 @@ async def test_a_replay_starts_at_once_and_shows_the_whole_session() -> None:
         assert "Claude Agent · project" in line(app, StatusLine)
         assert "○ idle" in line(app, StatusLine)
         assert line(app, PlayerBar).startswith("■")
-        assert f"record {player.total} of {player.total}" in line(app, PlayerBar)
+        assert f"prompt {player.prompts} of {player.prompts}" in line(app, PlayerBar)
         assert any(isinstance(entry, Permission) for entry in player.session.entries)
         assert len(app.screen_stack) == 1  # the recorded request opens no dialog
 

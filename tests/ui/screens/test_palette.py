@@ -54,7 +54,7 @@ async def test_commands_are_listed_with_their_keys_and_the_best_matches_first(tm
             "New session",
             "Open log in $EDITOR",
             "Change theme",
-            "Redraw the screen",
+            "New tab: agent or session",
         ]
         assert shown.index("Change policy") < shown.index("Insert newline") < shown.index("Policy: yolo")
         for title in ("Quit acp-tui", "Show help", "Restart agent", "View raw JSON"):

@@ -97,6 +97,7 @@ class ConversationLoader:
         if self._draft is not None:
             self._prompt_actions.continue_earlier(self._draft, conversation)
         self._screen.panes.open_initially(shared.settings.panes)
+        self._screen.transcript.forwards_typing = shared.settings.type_to_prompt
         if self._place is not None:
             self._screen.call_after_refresh(self._screen.show_place, self._place)
         for notice in shared.notices:
