@@ -12,6 +12,7 @@ from textual import events, on
 from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems, place_toasts
+from acp_tui.ui.keys.alt_characters import alt_keys_of
 from acp_tui.ui.keys.key_sequencer import KeySequencer
 from acp_tui.ui.screens.base import BaseScreen
 from acp_tui.ui.tabs.quit_guard import QuitGuard
@@ -90,6 +91,7 @@ class AcpTui(ResilientApp):
         """
         self._settings = settings
         self._problems: list[str] = []
+        self._alt_explained = False
         choice = ThemeChoice(settings, theme)
         loaded = choice.load(dark=background_hint(os.environ) is not False)
         super().__init__(ansi_color=loaded.theme.ansi)
@@ -148,9 +150,19 @@ class AcpTui(ResilientApp):
     async def on_event(self, event: events.Event) -> None:
         """Handle an event. Keys and pastes wait until the screen that they are meant for can handle them."""
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            if isinstance(event, events.Key):
+                self._explain_alt_character(event.character or "")
             await self.key_sequencer.process(event)
         else:
             await super().on_event(event)
+
+    def _explain_alt_character(self, character: str) -> None:
+        """Say once that a character may have been meant as an Alt key, if such a key is bound here."""
+        wanted = alt_keys_of(character) if character and not self._alt_explained else ()
+        if key := next((name for name in wanted if name in self.screen.active_bindings), None):
+            self._alt_explained = True
+            words = f'This terminal types "{character}" for {keys.key_name(key)}.'
+            self.notify(f"If you meant the key: {words} F1 lists other keys, docs/keys.md has the setting.")
 
     # ------------------------------------------------------------------------- toasts
 

@@ -41,8 +41,8 @@ theme_light = "mine"
 panes = "plan"
 notify = "bell"
 notify_command = "notify-send --app-name acp-tui"
-restore_tabs = true
 type_to_prompt = false
+restore_tabs = true
 context_warning = 90
 terminal_progress = false
 timeouts = {{ initialize = 5, session = 1.5 }}
@@ -98,20 +98,21 @@ agents = ["pi"]
         11,
         12,
         13,
-        13,
+        14,
         14,
         15,
         16,
         17,
-        20,
-        23,
+        18,
+        21,
         24,
         25,
         26,
         27,
         28,
-        31,
+        29,
         32,
+        33,
     ]
     assert str(settings.origin("policy")) == f"{file}:3"
 
