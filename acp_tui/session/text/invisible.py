@@ -1,7 +1,7 @@
 """Replaces invisible characters in commands, paths and option names with visible stand-ins.
 
 In text that the user is asked to approve, such characters can hide something or make two names look the same.
-In prose they are legitimate (in emoji, Persian words and French punctuation): `safe_text.visible` keeps them.
+In prose many are legitimate (in emoji, Persian words and French punctuation); `safe_text.visible` keeps them.
 """
 
 from __future__ import annotations

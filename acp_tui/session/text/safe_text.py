@@ -12,9 +12,11 @@ from typing import Any
 from acp_tui.session.json_depth import limit_depth
 
 # Characters that move the cursor, start an escape sequence, reorder the line (bidi controls), break it (line
-# and paragraph separators) or are half a character (surrogates).
+# and paragraph separators) or are half a character (surrogates), and those that can only hide something: zero
+# width spaces, word joiners, fillers and tags. Joiners and variation selectors are parts of emoji and words.
 UNSAFE = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff\U000e0000-\U000e00ff\U000e01f0-\U000e0fff]"
 )
 _LINE_BREAKS = re.compile("\r?\n")
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
@@ -52,6 +54,10 @@ def visible_row(text: str) -> str:
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 
 
+_CONTROLS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+"""Matches what is removed from pasted text: the characters in `UNSAFE` that do more than hide something."""
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 """Matches a complete escape sequence, such as one for a colour, a window title or a link."""
 
@@ -59,7 +65,7 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\
 def strip_controls(text: str) -> str:
     """Remove dangerous characters and escape sequences from pasted text, so that it is sent as shown."""
     text = _pair(text).replace("\r\n", "\n").replace("\r", "\n")
-    return UNSAFE.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
+    return _CONTROLS.sub("", _SEQUENCE.sub("", text) if "\x1b" in text else text)
 
 
 _UNSAFE_IN_JSON = re.compile(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
 from acp_tui.ui.entries.diff.diff_body import DiffBody
 from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
@@ -206,3 +208,22 @@ async def test_q_and_escape_close_details() -> None:
         await pilot.press("escape")
         await pilot.pause()
         assert app.answers == [None, None]
+
+
+HIDDEN = "Full\u200b access" + "".join(chr(0xE0000 + ord(char)) for char in "rm")
+
+
+@pytest.mark.parametrize(
+    "dialog",
+    [
+        lambda palette: ChooseScreen("Mode", [Choice("m", HIDDEN, HIDDEN)], palette, note=HIDDEN),
+        lambda palette: ConfirmScreen(f"Use {HIDDEN}?", palette, yes=HIDDEN, no="No"),
+    ],
+)
+async def test_invisible_characters_are_shown_wherever_the_user_decides(dialog: Any) -> None:
+    app = Show("dark", screen=dialog)
+    async with app.run_test(size=(120, 30)) as pilot:
+        await pilot.pause()
+        shown = "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+        assert shown.count("Full‹200b› access‹e0072›‹e006d›") >= 2
+        assert HIDDEN not in shown

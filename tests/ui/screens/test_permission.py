@@ -12,6 +12,7 @@ from acp_tui.permissions.rules import describe_rule
 from acp_tui.permissions.subject import Target
 from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.permission.answer import PermissionAnswer
 from acp_tui.ui.permission.dialog import INTERRUPT_SECONDS, PermissionScreen
 from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
@@ -898,6 +899,13 @@ async def test_invisible_characters_in_a_path_are_shown() -> None:
     async with shown(asked) as dialog:
         assert "a‹fe0f›b.py" in dialog.text()
         assert "VARIATION SELECTOR-16 (U+FE0F)" in dialog.text()
+
+
+async def test_text_hidden_in_a_diff_is_shown() -> None:
+    path = f"{CWD}/a.py"
+    asked = permission("Edit", "edit", content=[Diff(path, "one\n", visible(f"two{TAIL}\u200b\n"))])
+    async with shown(asked) as dialog:
+        assert "two‹e0020›‹e0026›‹e0026›‹e0020›‹e0072›‹e006d›‹200b›" in dialog.text()
 
 
 async def test_an_ordinary_request_has_no_note_about_invisible_characters() -> None:

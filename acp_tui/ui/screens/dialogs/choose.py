@@ -9,6 +9,7 @@ from rich.segment import Segment
 from textual.containers import Vertical
 from textual.widgets import Static
 
+from acp_tui.session.text.invisible import reveal, reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import wrap
 from acp_tui.ui.screens.dialogs.dialog import Dialog
@@ -78,7 +79,7 @@ class ChooseScreen(Dialog[str | None]):
         with Vertical(id="dialog"):
             yield Bar([Segment(self._title, self._palette.strong)], self._count(), id="head")
             if self._note:
-                yield Static(self._note, markup=False, id="note")
+                yield Static(reveal(self._note), markup=False, id="note")
             if self._can_filter:
                 yield InputLine(placeholder="type to filter", id="filter")
             rows = SelectList(self._rows(), self._palette, selected=selected, id="choices")
@@ -140,10 +141,11 @@ class ChooseScreen(Dialog[str | None]):
     def _row(self, choice: Choice) -> Row:
         palette = self._palette
         mark = "● " if choice.value == self._current else "  "
-        text = [Segment(choice.name or choice.value, palette.text)]
+        text = [Segment(reveal_line(choice.name or choice.value), palette.text)]
         if choice.group and not self._has_headings:
-            text.append(Segment(f"  {choice.group}", palette.faint))
-        note = [Segment(" ".join(choice.description.split()), palette.dim)] if choice.description else None
+            text.append(Segment(f"  {reveal_line(choice.group)}", palette.faint))
+        description = " ".join(reveal_line(choice.description or "").split())
+        note = [Segment(description, palette.dim)] if description else None
         return Row([Segment(mark, palette.success)], text, note)
 
     def _count(self) -> list[Segment]:

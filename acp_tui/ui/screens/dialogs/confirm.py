@@ -8,6 +8,7 @@ from rich.segment import Segment
 from textual.containers import Vertical
 from textual.widgets import Static
 
+from acp_tui.session.text.invisible import reveal, reveal_line
 from acp_tui.ui import keys
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.widgets.bar import KeyHints
@@ -41,13 +42,13 @@ class ConfirmScreen(Dialog[bool]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="dialog"):
-            yield Static(self._question, markup=False, id="question")
+            yield Static(reveal(self._question), markup=False, id="question")
             yield SelectList(self._rows(), self._palette, id="choices")
             take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
             yield KeyHints([(f"↑↓ {take}", "choose"), (close, "no")], self._palette, id="keys")
 
     def _rows(self) -> list[Row]:
-        return [Row([], [Segment(words, self._palette.text)]) for words in self._answers]
+        return [Row([], [Segment(reveal_line(words), self._palette.text)]) for words in self._answers]
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
