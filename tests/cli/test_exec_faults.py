@@ -52,7 +52,7 @@ def test_a_faulty_agent_ends_the_run_with_one_sentence(
     ("shape", "sentence"),
     [
         ("http status", "answered session/prompt with an error: 529: it broke. Last line"),
-        ("no message", "sign in first"),
+        ("no message", "requires sign-in"),
     ],
 )
 def test_an_error_of_the_agent_is_reported(tmp_path: Path, shape: str, sentence: str) -> None:
