@@ -402,6 +402,8 @@ def test_a_markdown_export_reads_in_order() -> None:
             "`pytest -q`", "$ pytest -q", "1 passed", "[exit code 0]", "Done."]  # fmt: skip
     places = [text.index(words) for words in told]
     assert places == sorted(places)
+    named = export(talk.records, "md", SessionMetadata(id="s-1", title="Login", name="My name"))
+    assert named.startswith("# My name")
 
 
 # --------------------------------------------------------------------------- JSON

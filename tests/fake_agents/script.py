@@ -9,6 +9,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `banner`: text sent right after the answer to `session/new`
 - `turns`: the steps for certain prompts
 - `session_pages`: the pages that `session/list` answers, each a list of sessions
+- `lists_by_folder`: `session/list` answers nothing unless a folder is named
 - `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 - `lost_until`: a path; while it does not exist, `session/load` is answered with an error
@@ -278,6 +279,9 @@ def main() -> None:
             agent.answer(request, {"outcome": offers["steering"]})
 
     def listed(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        if offers.get("lists_by_folder") and "cwd" not in request["params"]:
+            agent.answer(request, {"sessions": []})
+            return
         number = int(request["params"].get("cursor", "page 0").removeprefix("page "))
         more = {"nextCursor": f"page {number + 1}"} if number + 1 < len(offers["session_pages"]) else {}
         agent.answer(request, {"sessions": offers["session_pages"][number], **more})

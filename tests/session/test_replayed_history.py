@@ -141,6 +141,15 @@ def test_a_load_that_lacks_prompts_is_reported(replayed: list[str], warning: str
     assert bool(talk.session.forgotten) is (replayed == [])
 
 
+def test_a_replay_that_never_has_prompts_is_no_reason_to_warn() -> None:
+    talk = held(["one", "two"])
+    call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
+    talk.says("System Prompt: You are an agent.")
+    talk.answer(call, {})
+    talk.client(HistoryCompleted())
+    assert [notice.text for notice in talk.all(Notice) if notice.level == "warning"] == []
+
+
 def test_prompts_with_the_same_text_are_counted_separately() -> None:
     talk = held(["go on", "go on"])
     late(talk, "go on")

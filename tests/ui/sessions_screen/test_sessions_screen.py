@@ -235,6 +235,19 @@ async def test_the_agents_own_sessions_are_listed_and_deleted(tmp_path: Path) ->
         assert requests("session/delete") == [{"sessionId": "old"}]
 
 
+async def test_an_agent_that_lists_by_folder_is_asked_for_the_folder(tmp_path: Path) -> None:
+    offered: dict[str, Any] = {"loadSession": True, "sessionCapabilities": {"list": {}}}
+    pages = [[{"sessionId": "known", "cwd": str(tmp_path), "title": "Repair the login"}]]
+    command = agent("script", offers(capabilities=offered, session_pages=pages, lists_by_folder=True))
+    async with open_conversation_ui(tmp_path, "--command", command) as ui:
+        await ui.ready()
+        await ui.press("f4")
+        await ui.sees("○ Repair the login")
+        await ui.press(*"repair", "enter")
+        await ui.until(lambda: len(ui.made) == 2)
+        await ui.until(lambda: [tab.state.label for tab in ui.app.tabs][1] == "Repair the login")
+
+
 async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "--command", AGENT) as ui:
         name = ui.made[0].conversation.launch.name
