@@ -63,13 +63,15 @@ def _title_from_log(session: StoredSession) -> str:
     with suppress(OSError):
         for record in islice(session.records(), MAX_RECORDS_SEARCHED):
             match record.frame:
-                case {"method": "session/prompt", "params": {"prompt": prompt}}:
-                    return _prompt_text(prompt)
+                case {"method": "session/prompt", "params": {"prompt": prompt}} if title := _prompt_title(
+                    prompt
+                ):
+                    return title
                 case {
                     "method": "session/update",
                     "params": {"update": {"sessionUpdate": "user_message_chunk", "content": content}},
-                }:  # replayed by the agent: the session was not begun here
-                    return _prompt_text([content])
+                } if title := _prompt_title([content]):  # replayed: the session was not begun here
+                    return title
                 case {"event": "queued", "text": str() as text} if not waiting:
                     waiting = text.strip()
                 case {"event": "terminal_created", "owner": "user", "command": str() as command} if (
@@ -79,10 +81,11 @@ def _title_from_log(session: StoredSession) -> str:
     return waiting[:MAX_TITLE_CHARACTERS]
 
 
-def _prompt_text(prompt: Any) -> str:
-    """Return the text of a prompt in a log, which is not empty."""
+def _prompt_title(prompt: Any) -> str:
+    """Return the text of a prompt in a log, or "(attachments)"; "" for a blank prompt."""
     if isinstance(prompt, str):
-        return prompt
-    blocks = prompt if isinstance(prompt, list) else []
-    texts = (str(block.get("text") or "") for block in blocks if isinstance(block, dict))
-    return " ".join(texts).strip() or "(attachments)"
+        return prompt.strip()
+    blocks = [block for block in prompt if isinstance(block, dict)] if isinstance(prompt, list) else []
+    text = " ".join(str(block.get("text") or "") for block in blocks).strip()
+    attached = any(block.get("type") != "text" for block in blocks)
+    return text or ("(attachments)" if attached else "")

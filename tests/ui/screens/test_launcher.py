@@ -12,6 +12,7 @@ from textual.widgets import Input
 
 from acp_tui.cli import main
 from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice, load_choices
+from acp_tui.store.drafts import Drafts
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.dialogs.detail import DetailScreen
@@ -20,6 +21,7 @@ from acp_tui.ui.widgets.select_list import SelectList
 from tests.cli.test_sessions_command import record
 from tests.support.conversation_ui import ConversationUi, open_conversation_ui
 from tests.support.looks import look, two_looks
+from tests.support.stored_sessions import record_session
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -88,12 +90,25 @@ def test_a_missing_agent_shows_its_install_command(tmp_path: Path) -> None:
 def test_resumable_sessions_are_listed_by_title_or_first_prompt(tmp_path: Path) -> None:
     record(at=1000.0, prompt="Fix\n the \x1b[31mbug", session_id="a")
     record(at=2000.0, title="A title", session_id="b", agent_title="Some agent")
-    record(at=3000.0, title="never started")
-    record(at=4000.0, prompt=" ", session_id="c")
     found = load_choices(tmp_path).sessions
     assert [one.title for one in found] == ["A title", "Fix the ␛[31mbug"]
     assert found[0].agent == "Some agent"
     assert (found[0].folder, found[0].folder_exists) == ("/home/me/shop", False)
+
+
+def test_sessions_in_which_nothing_was_done_are_not_listed(home: Path, tmp_path: Path) -> None:
+    data = home / "data"
+    record_session(data, at=1000.0, session_id="opened only")
+    record_session(data, [(" ", "What?")], at=2000.0, session_id="blank prompt")
+    assert load_choices(tmp_path).sessions == []
+    record_session(data, at=3000.0, session_id="", title="The agent never started")
+    image = {"type": "image", "mimeType": "image/png", "data": "AAAA"}
+    update = {"sessionUpdate": "user_message_chunk", "content": image}
+    record_session(data, at=4000.0, session_id="image only", updates=[update])
+    unsent = record_session(data, at=5000.0, session_id="")
+    Drafts(home / "state").save(unsent.id, "half a thought")
+    titles = [one.title for one in load_choices(tmp_path).sessions]
+    assert titles == ["half a thought", "(attachments)", "The agent never started"]
 
 
 def test_sessions_of_this_folder_come_before_those_of_others(tmp_path: Path) -> None:
