@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from acp_tui.processes import Reaper
     from tests.support.mcp_servers import HttpServers, ServerLog
 
 
@@ -65,6 +66,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in (*terminal, *hooks):
         monkeypatch.delenv(name, raising=False)
     return directory
+
+
+@pytest.fixture
+def reaper() -> Iterator[Reaper]:
+    """Yield a reaper, which ends its processes and deletes its folders after the test."""
+    from acp_tui.processes import Reaper
+
+    reaper = Reaper()
+    yield reaper
+    reaper.close()
 
 
 @pytest.fixture

@@ -159,7 +159,9 @@ class Conversation:
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
         )
         self.bridges = BridgeHost(self._gate, path_context(files), self._roots.directories, self.note)
-        self._mcp_socket = AppSocket(self.own_server.socket_handlers() | self.bridges.socket_handlers())
+        self._mcp_socket = AppSocket(
+            self.own_server.socket_handlers() | self.bridges.socket_handlers(), self._reaper
+        )
         channel = AcpChannel(self.own_server, lambda method, params: self._connection.notify(method, params))
         self._opener = SessionOpener(
             launch,

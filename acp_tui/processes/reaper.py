@@ -1,13 +1,17 @@
-"""Registers process groups with a watcher process, which ends them when acp-tui is gone."""
+"""Registers process groups and temporary folders with a watcher process, which ends and deletes them when
+acp-tui is gone.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -21,15 +25,20 @@ def watcher_command(control: int, *program: str) -> list[str]:
     return [sys.executable, "-I", "-S", str(WATCHER_SCRIPT), str(control), *program]
 
 
+FOLDER_NAME_BYTES = 6
+"""The number of random bytes in the name of a temporary folder, so that no name is used twice."""
+
+
 class ReaperClosedError(RuntimeError):
-    """Raised when a group is registered after `Reaper.close`."""
+    """Raised when a group is registered, or a folder is created, after `Reaper.close`."""
 
 
 class Reaper:
-    """Ends process groups that acp-tui starts directly, such as git, when acp-tui ends.
+    """Ends process groups that acp-tui starts directly, such as git, when acp-tui ends, even if by SIGKILL.
 
-    The watcher process is started when the first group is registered. Pass `environment` to every child
-    process: on Linux the watcher uses these variables to find processes that left their group and session.
+    Its temporary folders are deleted then, too. The watcher process is started when it is first needed. Pass
+    `environment` to every child process: on Linux the watcher uses these variables to find processes that
+    left their group and session.
     """
 
     def __init__(self) -> None:
@@ -54,11 +63,32 @@ class Reaper:
             if self._control is not None:
                 self._send(f"forget {pgid}")
 
+    def create_folder(self, parent: str | None = None) -> Path:
+        """Create a folder that only the user can enter, and that is deleted when acp-tui ends.
+
+        It is created in `parent`, by default the system's temporary directory. Raises `OSError`.
+        """
+        folder = Path(parent or tempfile.gettempdir(), f"acp-tui-{secrets.token_hex(FOLDER_NAME_BYTES)}")
+        # First, so that the folder is deleted whenever acp-tui is killed. No folder has this name yet.
+        self._send(f"scratch {os.fsencode(folder).hex()}")
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError:
+            self._send(f"discard {os.fsencode(folder).hex()}")
+            raise
+        return folder
+
+    def delete_folder(self, folder: Path) -> None:
+        """Delete a folder that `create_folder` has created, with its content. Errors are ignored."""
+        shutil.rmtree(folder, ignore_errors=True)
+        with contextlib.suppress(ReaperClosedError):
+            self._send(f"discard {os.fsencode(folder).hex()}")
+
     def close(self) -> None:
         """End all registered groups and, on Linux, all processes that `environment` marks.
 
-        If no group has ever been registered, there is no watcher, and nothing is ended. Return when the
-        watcher has ended.
+        Then delete the temporary folders. If nothing has ever been registered, there is no watcher, and
+        nothing is ended. Return when the watcher has ended.
         """
         with self._lock:
             self._closed = True

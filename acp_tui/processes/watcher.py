@@ -15,8 +15,9 @@ starts. The program can leave processes running when it ends. These processes li
 none is left, the watcher ends.
 
 acp-tui sends lines: `watch PGID` and `forget PGID` for the process groups to end, and `mark TEXT` to also end
-every process with TEXT in its environment (for processes that the watcher did not start). The watcher
-sends `started PID`, then `exit CODE` or `signal NUMBER`; or `failed ERRNO`.
+every process with TEXT in its environment (for processes that the watcher did not start). `scratch PATH` and
+`discard PATH`, with the bytes of PATH as hexadecimal digits, name temporary folders to delete when all
+processes have ended. The watcher sends `started PID`, then `exit CODE` or `signal NUMBER`; or `failed ERRNO`.
 """
 
 from __future__ import annotations
@@ -38,11 +39,15 @@ HAS_PROC = os.access("/proc/self/stat", os.R_OK)
 
 
 class Targets:
-    """The processes to end: process groups, and processes with a certain text in their environment."""
+    """What to end: process groups, and processes with a certain text in their environment.
+
+    Also the temporary folders to delete afterwards.
+    """
 
     def __init__(self) -> None:
         self.groups: set[int] = set()
         self.mark = b""
+        self.folders: set[bytes] = set()
 
     def living(self) -> dict[int, int]:
         """Return the living processes, each with its process group.
@@ -257,6 +262,10 @@ def _handle_line(line: bytes, targets: Targets) -> None:
         targets.groups.discard(int(value))
     elif word == b"mark":
         targets.mark = value
+    elif word == b"scratch":
+        targets.folders.add(bytes.fromhex(value.decode()))
+    elif word == b"discard":
+        targets.folders.discard(bytes.fromhex(value.decode()))
 
 
 def main(argv: list[str]) -> None:
@@ -292,6 +301,11 @@ def main(argv: list[str]) -> None:
     watch(control, targets, children, wakeup, wait_for_descendants=on_terminal)
     if targets.groups or not (children.ended and children.childless):
         end_all(targets, children)
+    if targets.folders:
+        import shutil  # most runs have nothing to delete
+
+        for folder in targets.folders:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

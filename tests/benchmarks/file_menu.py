@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key
 
+from acp_tui.processes import Reaper
 from acp_tui.workspace.files.file_listing import FileListing
 from tests.ui.prompt.prompt_app import PromptApp
 
@@ -62,7 +63,8 @@ async def press(app: PromptApp, menu: FileMenu, key: str) -> tuple[float, float]
 
 async def measure(folder: Path) -> float:
     """Prints each key; the longest wait for files when all are known."""
-    listing = FileListing([folder])
+    reaper = Reaper()
+    listing = FileListing([folder], reaper=reaper)
     app = PromptApp()
     worst = 0.0
     async with app.run_test(size=(100, 30)) as pilot:
@@ -79,6 +81,7 @@ async def measure(folder: Path) -> float:
                 worst = max(worst, files) if complete else worst
             await until(lambda: listing.current().complete)
     listing.close()
+    reaper.close()
     return worst
 
 

@@ -17,6 +17,8 @@ from acp_tui.mcp.json_rpc_peer import PeerClosedError, RpcError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from acp_tui.processes import Reaper
+
 
 async def echo(params: dict[str, Any]) -> Any:
     return params["text"]
@@ -27,8 +29,8 @@ async def wait_forever(_params: dict[str, Any]) -> Any:
 
 
 @pytest.fixture
-async def app_socket() -> AsyncIterator[AppSocket]:
-    opened = AppSocket({"echo": echo, "wait": wait_forever})
+async def app_socket(reaper: Reaper) -> AsyncIterator[AppSocket]:
+    opened = AppSocket({"echo": echo, "wait": wait_forever}, reaper)
     await opened.open()
     yield opened
     await opened.close()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from acp_tui.processes import Reaper
     from tests.support.mcp_servers import ServerLog
 
 COMMAND = [sys.executable, "-m", "acp_tui", "mcp", "bridge", "script"]
@@ -84,11 +85,13 @@ async def test_the_server_ends_with_the_bridge(
         await until(lambda: not is_running(pid))
 
 
-async def test_the_bridge_ends_when_the_session_does(server_log: ServerLog, tmp_path: Path) -> None:
+async def test_the_bridge_ends_when_the_session_does(
+    server_log: ServerLog, tmp_path: Path, reaper: Reaper
+) -> None:
     async def server(_params: dict[str, Any]) -> dict[str, Any]:
         return {"server": stdio_server().to_json(), "roots": [str(tmp_path)], "environ": {}, "forms": False}
 
-    app = AppSocket({"server": server})
+    app = AppSocket({"server": server}, reaper)
     path = await app.open()
     async with started("--socket", str(path), "--session", app.session_key) as process:
         await app.close()
@@ -97,8 +100,8 @@ async def test_the_bridge_ends_when_the_session_does(server_log: ServerLog, tmp_
         await until(lambda: "end" in server_log.methods())
 
 
-async def test_an_unknown_session_is_refused_in_one_sentence() -> None:
-    app = AppSocket({})
+async def test_an_unknown_session_is_refused_in_one_sentence(reaper: Reaper) -> None:
+    app = AppSocket({}, reaper)
     path = await app.open()
     process = await asyncio.create_subprocess_exec(
         *COMMAND, "--socket", str(path), "--session", "other", stdin=PIPE, stdout=PIPE, stderr=PIPE

@@ -16,6 +16,8 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from acp_tui.processes import Reaper
+
 ECHO = {"name": "echo", "description": "Repeat", "inputSchema": {"type": "object"}}
 NEW = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}
 
@@ -56,14 +58,14 @@ async def answer(method: str, params: Any = None) -> dict[str, Any]:
 
 
 @pytest.fixture
-async def app_socket(echo_tools: EchoTools) -> AsyncIterator[AppSocket]:
+async def app_socket(echo_tools: EchoTools, reaper: Reaper) -> AsyncIterator[AppSocket]:
     async def tools(_params: dict[str, Any]) -> Any:
         return await echo_tools.tools()
 
     async def tool(params: dict[str, Any]) -> Any:
         return await echo_tools.call(params["name"], params["arguments"])
 
-    opened = AppSocket({"tools": tools, "tool": tool})
+    opened = AppSocket({"tools": tools, "tool": tool}, reaper)
     await opened.open()
     yield opened
     await opened.close()

@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.processes import Reaper
 from tests.fake_agents.faulty import DAEMON
 from tests.support.leftovers import MARK, parent, processes_with
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from pathlib import Path
 
-
-@pytest.fixture
-def reaper() -> Iterator[Reaper]:
-    reaper = Reaper()
-    yield reaper
-    reaper.close()
+    from acp_tui.processes import Reaper
 
 
 @pytest.fixture
@@ -107,3 +101,18 @@ def test_registering_works_after_the_watcher_was_killed(reaper: Reaper, mark: st
     assert process.poll() is None
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def test_a_temporary_folder_is_deleted_when_its_process_is_killed(tmp_path: Path) -> None:
+    code = "from acp_tui.processes import Reaper; import signal\n"
+    code += "reaper = Reaper(); folder = reaper.create_folder(); other = reaper.create_folder()\n"
+    code += "(folder / 'file').touch(); reaper.delete_folder(other); print(flush=True); signal.pause()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ, "TMPDIR": str(tmp_path)}
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert [entry.name for entry in tmp_path.glob("*/*")] == ["file"]
+    process.kill()
+    process.communicate()
+    wait_until(lambda: list(tmp_path.iterdir()) == [])

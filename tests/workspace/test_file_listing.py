@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from acp_tui.processes import Reaper
+
 
 def put(folder: Path, *names: str) -> None:
     for name in names:
@@ -28,11 +30,11 @@ def wait_for_listing(found: ListedFiles) -> ListedFiles:
 
 
 @pytest.fixture
-def listed() -> Iterator[Callable[..., ListedFiles]]:
+def listed(reaper: Reaper) -> Iterator[Callable[..., ListedFiles]]:
     listings: list[FileListing] = []
 
     def list_files(*folders: Path) -> ListedFiles:
-        listings.append(FileListing(folders))
+        listings.append(FileListing(folders, reaper=reaper))
         return wait_for_listing(listings[-1].current())
 
     yield list_files
@@ -136,10 +138,10 @@ def test_files_with_unusual_names_are_listed(tmp_path: Path, listed: Callable[..
     assert sorted(listed(tmp_path / "plain").paths) == sorted(names)
 
 
-def test_the_old_listing_is_used_until_a_new_one_is_complete(tmp_path: Path) -> None:
+def test_the_old_listing_is_used_until_a_new_one_is_complete(tmp_path: Path, reaper: Reaper) -> None:
     now = 0.0
     put(tmp_path / "plain", "first")
-    listing = FileListing([tmp_path / "plain"], clock=lambda: now)
+    listing = FileListing([tmp_path / "plain"], clock=lambda: now, reaper=reaper)
     first = wait_for_listing(listing.current())
     put(tmp_path / "plain", "second")
     assert listing.current() is first
@@ -150,10 +152,10 @@ def test_the_old_listing_is_used_until_a_new_one_is_complete(tmp_path: Path) -> 
     listing.close()
 
 
-def test_a_listing_can_be_cancelled(tmp_path: Path) -> None:
+def test_a_listing_can_be_cancelled(tmp_path: Path, reaper: Reaper) -> None:
     for number in range(200):
         put(tmp_path / "plain", *(f"{number}/{name}" for name in range(20)))
-    listing = FileListing([tmp_path / "plain"])
+    listing = FileListing([tmp_path / "plain"], reaper=reaper)
     found = listing.current()
     listing.close()
     assert found.complete

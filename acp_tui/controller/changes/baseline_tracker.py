@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.console.quantities import pluralize
@@ -27,6 +25,7 @@ from acp_tui.workspace.git.git_commands import GitError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
 
     from acp_tui.processes import Reaper
     from acp_tui.session.change import Change
@@ -94,10 +93,11 @@ class BaselineTracker:
         self._roots = roots
         self._origin = origin or Origin()
         self._is_worth_keeping = is_worth_keeping
-        self._scratch: TemporaryDirectory[str] | None = None
+        self._reaper = reaper
+        self._scratch: Path | None = None
         if directory is None:
-            self._scratch = TemporaryDirectory(prefix="acp-tui-")
-            directory = Path(self._scratch.name) / BASELINE
+            self._scratch = reaper.create_folder()
+            directory = self._scratch / BASELINE
         self._directory = directory
         self._baseline = Baseline(roots, directory, limits, reaper, self._origin.worktree)
         self.state = self._baseline.state
@@ -220,7 +220,7 @@ class BaselineTracker:
         await self.turns.close(checkpoint=checkpoint and is_ready and self._scratch is None)
         if self._scratch is not None:
             await self._baseline.delete()
-            await asyncio.to_thread(self._scratch.cleanup)
+            await asyncio.to_thread(self._reaper.delete_folder, self._scratch)
         elif self._stage == "copying" or (
             is_ready and not (self._was_resumed or self._is_worth_keeping()) and self.turns.is_empty
         ):

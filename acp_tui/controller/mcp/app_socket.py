@@ -24,14 +24,17 @@ import secrets
 import socket
 import struct
 import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcPeer, RpcError, SocketStream
+from acp_tui.processes.reaper import FOLDER_NAME_BYTES, ReaperClosedError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from pathlib import Path
+
+    from acp_tui.processes import Reaper
 
     Handler = Callable[[dict[str, Any]], Awaitable[Any]]
     """Called with the parameters of a request; returns the result or raises `RpcError`."""
@@ -55,9 +58,15 @@ MAX_PATH_BYTES = 100
 class AppSocket:
     """A unix socket that only the user can connect to. `open` creates the socket."""
 
-    def __init__(self, handlers: Mapping[str, Handler]) -> None:
-        """Does not open the socket. `handlers` maps methods to handlers; the caller may add entries later."""
+    def __init__(self, handlers: Mapping[str, Handler], reaper: Reaper) -> None:
+        """Does not open the socket.
+
+        Args:
+            handlers: Maps methods to handlers. The caller may add entries later.
+            reaper: Deletes the socket's folder if acp-tui is killed.
+        """
         self._handlers = handlers
+        self._reaper = reaper
         self._server: asyncio.Server | None = None
         self._folder: Path | None = None
         self._connections: dict[asyncio.Task[None], SocketStream] = {}
@@ -82,7 +91,7 @@ class AppSocket:
             if self._server is None:
                 self.session_key = self.session_key or secrets.token_hex(8)
                 try:
-                    self._folder = _private_folder()
+                    self._folder = self._private_folder()
                     self._server = await asyncio.start_unix_server(self._connected, path=str(self.path))
                     self.path.chmod(0o600)
                 except OSError as error:
@@ -101,9 +110,7 @@ class AppSocket:
         """Close the socket and all connections, and delete the socket's file."""
         server, self._server = self._server, None
         if self._folder is not None:
-            with contextlib.suppress(OSError):
-                self.path.unlink(missing_ok=True)
-                self._folder.rmdir()
+            self._reaper.delete_folder(self._folder)
             self._folder = None
         if server is not None:
             for _ in range(_ACCEPTING_STEPS):
@@ -169,19 +176,19 @@ class AppSocket:
             raise RpcError(INVALID_PARAMS, "The session is no longer open in acp-tui.")
         return await handler(params)
 
+    def _private_folder(self) -> Path:
+        """Create a folder that only the user can enter, for the socket.
 
-def _private_folder() -> Path:
-    """Create a folder that only the user can enter, for the socket.
-
-    The path of a socket in this folder is not longer than `MAX_PATH_BYTES`.
-    """
-    parents = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
-    for parent in filter(None, parents):
-        if len(os.fsencode(parent)) + len("/acp-tui-12345678/app.sock") > MAX_PATH_BYTES:
-            continue
-        with contextlib.suppress(OSError):
-            return Path(tempfile.mkdtemp(prefix="acp-tui-", dir=parent))  # mode 0700
-    raise OSError("there is no writable temporary folder with a short enough path")
+        The path of a socket in this folder is not longer than `MAX_PATH_BYTES`.
+        """
+        name = f"/acp-tui-{'x' * 2 * FOLDER_NAME_BYTES}/app.sock"
+        parents = [os.environ.get("XDG_RUNTIME_DIR"), tempfile.gettempdir(), "/tmp"]  # noqa: S108
+        for parent in filter(None, parents):
+            if len(os.fsencode(parent)) + len(name) > MAX_PATH_BYTES:
+                continue
+            with contextlib.suppress(OSError, ReaperClosedError):
+                return self._reaper.create_folder(parent)
+        raise OSError("there is no writable temporary folder with a short enough path")
 
 
 def _is_same_user(writer: asyncio.StreamWriter) -> bool:

@@ -6,20 +6,20 @@ Listing a large folder is slow, so the listing runs in a thread. Partial results
 from __future__ import annotations
 
 import os
-import tempfile
 import threading
 import time
 from collections import deque
-from contextlib import suppress
-from pathlib import Path
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from acp_tui.processes import ReaperClosedError
 from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
 from acp_tui.workspace.git.git_commands import GitError, GitWorkTree, PrivateGit
 from acp_tui.workspace.git.repository import find_repository
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
     from acp_tui.processes import Reaper
     from acp_tui.workspace.git.repository import Repository
@@ -91,7 +91,7 @@ class FileListing:
         folders: Sequence[Path],
         *,
         clock: Callable[[], float] = time.monotonic,
-        reaper: Reaper | None = None,
+        reaper: Reaper,
     ) -> None:
         self._folders = list(folders)
         self._reaper = reaper
@@ -129,7 +129,7 @@ class _StoppedError(Exception):
 class _ListingRun:
     """One run of the listing, in its own thread."""
 
-    def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper | None) -> None:
+    def __init__(self, folders: Sequence[Path], clock: Callable[[], float], reaper: Reaper) -> None:
         self.found = ListedFiles()
         self.ended = 0.0
         self._folders = folders
@@ -191,8 +191,8 @@ class _ListingRun:
 
         Return False, without listing anything, if git ignores the folder.
         """
-        with tempfile.TemporaryDirectory(prefix="acp-tui-") as scratch:
-            self._git = git = PrivateGit(Path(scratch) / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
+        with self._scratch_folder() as scratch:
+            self._git = git = PrivateGit(scratch / "git", self._reaper, seconds=TIME_LIMIT_SECONDS)
             git.create()
             tree = GitWorkTree(repository.top, folder, git.directory / "users-index")
             path = os.path.join(".", folder.relative_to(repository.top))  # noqa: PTH118 - Path would drop the dot
@@ -208,6 +208,17 @@ class _ListingRun:
             self._add(untracked, prefix)
             self._find_changes(git, tree, prefix)
         return True
+
+    @contextmanager
+    def _scratch_folder(self) -> Iterator[Path]:
+        try:
+            folder = self._reaper.create_folder()
+        except ReaperClosedError:
+            raise _StoppedError from None
+        try:
+            yield folder
+        finally:
+            self._reaper.delete_folder(folder)
 
     @staticmethod
     def _tracked(git: PrivateGit, tree: GitWorkTree, repository: Repository) -> Iterator[str]:

@@ -199,3 +199,20 @@ def test_a_run_that_is_ending_is_waited_for(tmp_path: Path, home: Path) -> None:
         wait_until(lambda: any(marked.glob("*/closing")))
         with PreloadedTerminal("--continue", cwd=tmp_path) as again:
             again.sees("❯ half a thought")
+
+
+def test_nothing_stays_in_the_temporary_directories(tmp_path: Path, home: Path) -> None:
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text("own_server.enabled = true\n")
+    project = repository(tmp_path / "shop", {"basket.py": "total = 0\n"})
+    (temporary := tmp_path / "temporary").mkdir()
+    (runtime := tmp_path / "runtime").mkdir()
+    folders = {"TMPDIR": str(temporary), "XDG_RUNTIME_DIR": str(runtime)}
+    command = agent("script", json.dumps(OFFERS))
+    with PreloadedTerminal("--command", command, "--no-log", cwd=project, **folders) as killed:
+        killed.sees("idle")
+        killed.until(lambda: any(temporary.glob("*/baseline.git")), "the copies")
+        killed.until(lambda: any((tmp_path).glob("*/*/app.sock")), "the socket")
+        killed.signal(signal.SIGKILL)
+        killed.ended()
+        killed.until(lambda: [*temporary.iterdir(), *runtime.iterdir()] == [], "empty folders")
