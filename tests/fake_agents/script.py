@@ -10,6 +10,7 @@ other prompt is sent back. OFFERS is a JSON object:
 - `turns`: the steps for certain prompts
 - `session_pages`: the pages that `session/list` answers, each a list of sessions
 - `lists_by_folder`: `session/list` answers nothing unless a folder is named
+- `lists_after`: a path; `session/list` is answered once it exists
 - `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
 - `lost_until`: a path; while it does not exist, `session/load` is answered with an error
@@ -279,6 +280,8 @@ def main() -> None:
             agent.answer(request, {"outcome": offers["steering"]})
 
     def listed(agent: ScriptedAgent, request: dict[str, Any]) -> None:
+        while "lists_after" in offers and not Path(offers["lists_after"]).exists():
+            time.sleep(0.01)
         if offers.get("lists_by_folder") and "cwd" not in request["params"]:
             agent.answer(request, {"sessions": []})
             return

@@ -248,6 +248,36 @@ async def test_an_agent_that_lists_by_folder_is_asked_for_the_folder(tmp_path: P
         await ui.until(lambda: [tab.state.label for tab in ui.app.tabs][1] == "Repair the login")
 
 
+@pytest.mark.parametrize("here", [True, False], ids=["lists one of this folder", "lists none"])
+async def test_all_folders_are_listed_only_if_the_agents_list_has_none_of_this_folder(
+    here: bool, tmp_path: Path
+) -> None:
+    record_session(paths().data, [("Elsewhere", "ok")], cwd="/elsewhere")
+    session = {"sessionId": "known", "cwd": str(tmp_path) if here else "/x", "title": "Repair the login"}
+    offered = {"sessionCapabilities": {"list": {}}}
+    gate = tmp_path / "answer"
+    command = agent("script", offers(capabilities=offered, session_pages=[[session]], lists_after=str(gate)))
+    async with open_conversation_ui(tmp_path, "--command", command) as ui:
+        screen = await opened_with_recorded_sessions(ui)
+        assert "Elsewhere" not in ui.text()
+        assert "all folders" not in ui.lines()[0]
+        assert "No recorded sessions" not in ui.text()
+        assert screen._state.this_folder
+        gate.touch()
+        await ui.sees("○ Repair the login")
+        assert ("all folders" in ui.lines()[0]) is ("Elsewhere" in ui.text()) is not here
+
+
+async def opened_with_recorded_sessions(ui: ConversationUi) -> SessionsScreen:
+    """Open the sessions screen, and return it once the recorded sessions are known and an agent is asked."""
+    await ui.press("f4")
+    await ui.sees("Asking ")
+    screen = ui.app.screen
+    assert isinstance(screen, SessionsScreen)
+    await ui.until(lambda: screen._state._all != [])
+    return screen
+
+
 async def test_an_agent_that_does_not_offer_it_is_not_asked(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "--command", AGENT) as ui:
         name = ui.made[0].conversation.launch.name

@@ -41,6 +41,8 @@ class AgentLists:
         self._started: asyncio.Task[None] | None = None
         self.asking = ""
         """The title of the agent that is being asked for its sessions; empty if none is."""
+        self.connected_have_answered = False
+        """Whether all connected agents have been asked, and have answered, failed or been stopped."""
 
     @property
     def lists(self) -> list[AgentList]:
@@ -60,10 +62,14 @@ class AgentLists:
 
     async def ask_connected(self) -> None:
         """Ask each connected agent for its sessions, if the agent can list sessions. Show errors."""
-        for launch in {one.launch.name: one.launch for one in self._conversations}.values():
-            sessions = self.connected(launch.name)
-            if sessions is not None and sessions.can_list:
-                await self._ask(launch, sessions)
+        try:
+            for launch in {one.launch.name: one.launch for one in self._conversations}.values():
+                sessions = self.connected(launch.name)
+                if sessions is not None and sessions.can_list:
+                    await self._ask(launch, sessions)
+        finally:
+            self.connected_have_answered = True
+            self._set_asking("")
 
     async def choose_and_ask(self) -> None:
         """Let the user choose an agent, start it, and ask it for its sessions."""

@@ -30,6 +30,8 @@ class SessionListState:
         self._hits: list[SessionHit] = []
         self.this_folder = True
         """Whether sessions of other folders are left out."""
+        self.folder_chosen = False
+        """Whether `this_folder` was chosen, by the user or because all sessions are known."""
         self.query = ""
         """The text that the user typed to filter the sessions."""
         self.sessions: list[SavedSession] = []
@@ -39,17 +41,22 @@ class SessionListState:
         self.count = 0
         """The number of sessions before the query filters them."""
 
-    def load(self, sessions: Sequence[SavedSession]) -> None:
-        """Replace the sessions. The first time, list those of all folders if the current folder has none."""
-        first = not self._all
+    def load(self, sessions: Sequence[SavedSession], *, complete: bool) -> None:
+        """Replace the sessions.
+
+        The first time that they are `complete`, list those of all folders if the current folder has none and
+        the user has not chosen yet.
+        """
         self._all = list(sessions)
-        if first and self.this_folder:
+        if complete and not self.folder_chosen:
+            self.folder_chosen = True
             self.this_folder = any(session.is_in(self._folder) for session in self._all)
         self._choose_folder()
 
     def toggle_folder(self) -> None:
         """List the sessions of all folders, or only the sessions of the current folder."""
         self.this_folder = not self.this_folder
+        self.folder_chosen = True
         self._hits = []
         self._choose_folder()
 

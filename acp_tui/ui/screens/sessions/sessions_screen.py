@@ -159,7 +159,9 @@ class SessionsScreen(BaseScreen):
     def _merge(self) -> None:
         """Show the recorded sessions, and those that only an agent has."""
         if self._loaded and not self._has_left:
-            self._state.load(merge(self._recorded, self._agents.lists))
+            self._state.load(
+                merge(self._recorded, self._agents.lists), complete=self._agents.connected_have_answered
+            )
             self._show(keep_selection=True)
 
     def _rebuild_index(self) -> None:
@@ -212,7 +214,7 @@ class SessionsScreen(BaseScreen):
         self._show_about()
 
     def _empty_text(self) -> str:
-        if not self._loaded:
+        if not self._loaded or not self._state.folder_chosen:
             return ""
         key = keys.bound_keys(self, "sessions.folder")
         hint = f" {key} lists the sessions of all folders." if self._state.this_folder else ""
