@@ -254,7 +254,7 @@ async def test_all_folders_are_listed_only_if_the_agents_list_has_none_of_this_f
 ) -> None:
     record_session(paths().data, [("Elsewhere", "ok")], cwd="/elsewhere")
     session = {"sessionId": "known", "cwd": str(tmp_path) if here else "/x", "title": "Repair the login"}
-    offered = {"sessionCapabilities": {"list": {}}}
+    offered: dict[str, Any] = {"sessionCapabilities": {"list": {}}}
     gate = tmp_path / "answer"
     command = agent("script", offers(capabilities=offered, session_pages=[[session]], lists_after=str(gate)))
     async with open_conversation_ui(tmp_path, "--command", command) as ui:
