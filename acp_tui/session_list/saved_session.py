@@ -11,6 +11,8 @@ from acp_tui.store.prune import sessions_in_use
 from acp_tui.store.session_name import session_name
 from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.workspace.git.worktrees.worktree import Worktree
+from acp_tui.workspace.git.worktrees.worktree_record import recorded_worktrees
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,12 +27,12 @@ MAX_TITLE_CHARACTERS = 200
 
 @dataclass(frozen=True, slots=True)
 class SavedSession:
-    """A session that was recorded by acp-tui, stored by its agent, or both.
+    """A session that was recorded by acp-tui, stored by its agent, or both; or a worktree without a session.
 
     The title, the name and the agent's title are safe to display.
     """
 
-    id: str  # of the recording; empty if only the agent has the session
+    id: str  # of the recording; empty if there is none
     title: str
     name: str  # given by the user, and then also the title; empty if the user gave none
     agent: str  # its name in the list of known agents
@@ -44,11 +46,17 @@ class SavedSession:
     program: str = ""  # the command line of an agent that is not known by name; empty if `id` is set
     can_fork: bool = False  # when it was recorded, its agent offered to fork sessions
     in_use: bool = False  # open in this or another acp-tui
+    worktree: Worktree | None = None  # in which the session's agent worked; it may have been removed
 
     @property
     def only_at_agent(self) -> bool:
         """True if acp-tui has no recording of the session."""
-        return not self.id
+        return not self.id and not self.only_worktree
+
+    @property
+    def only_worktree(self) -> bool:
+        """True if this is a worktree without a session. The title is the branch then."""
+        return not self.id and self.worktree is not None
 
     def is_in(self, folder: str) -> bool:
         """Return True if the session belongs to `folder`, a path without symbolic links."""
@@ -58,7 +66,7 @@ class SavedSession:
 def load_saved_sessions(
     data_dir: Path, state_dir: Path, facts: Mapping[str, SessionFacts]
 ) -> list[SavedSession]:
-    """Return the recorded sessions, the most recently used first.
+    """Return the recorded sessions, the most recently used first, then the worktrees without a session.
 
     Sessions in which nothing was done are left out.
 
@@ -69,12 +77,39 @@ def load_saved_sessions(
     """
     in_use, unsent = sessions_in_use(data_dir), UnsentWork(state_dir)
     stored = list_sessions(data_dir)
-    found = (_saved_session(one, unsent, facts.get(one.id), one.id in in_use) for one in stored)
-    return [session for session in found if session.title or session.turns]
+    worktrees = {one.id: Worktree.from_meta(one.meta, data_dir) for one in stored}
+    found = (
+        _saved_session(one, unsent, facts.get(one.id), one.id in in_use, worktrees[one.id]) for one in stored
+    )
+    used = {worktree.path for worktree in worktrees.values() if worktree is not None}
+    lost = [_lost_worktree(one) for one in recorded_worktrees(data_dir) if one.path not in used]
+    return [*(session for session in found if session.title or session.turns), *lost]
+
+
+def _lost_worktree(worktree: Worktree) -> SavedSession:
+    try:
+        updated = worktree.path.stat().st_mtime
+    except OSError:
+        updated = 0.0
+    return SavedSession(
+        id="",
+        title=visible_line(worktree.branch),
+        name="",
+        agent="",
+        agent_title="worktree",
+        folder=str(worktree.project_folder),
+        agent_folder=str(worktree.folder),
+        updated=updated,
+        worktree=worktree,
+    )
 
 
 def _saved_session(
-    stored: StoredSession, unsent: UnsentWork, facts: SessionFacts | None, in_use: bool
+    stored: StoredSession,
+    unsent: UnsentWork,
+    facts: SessionFacts | None,
+    in_use: bool,
+    worktree: Worktree | None,
 ) -> SavedSession:
     title = session_title(stored, unsent, "" if facts is None else facts.first_prompt)
     return SavedSession(
@@ -91,4 +126,5 @@ def _saved_session(
         changed_files=None if facts is None else facts.changed_files,
         can_fork=facts is not None and facts.can_fork,
         in_use=in_use,
+        worktree=worktree,
     )

@@ -179,7 +179,7 @@ def _stored_conversation(
     palette: Palette,
     wanted: SessionToOpen,
 ) -> BaseScreen:
-    """Return the screen of the session `wanted`.
+    """Return the screen of the session `wanted`, which may be a new one in a worktree without a session.
 
     The command line's options for agent, folders and worktree are ignored.
     """
@@ -187,8 +187,9 @@ def _stored_conversation(
     given = _changed(
         args,
         program=wanted.program,
-        resume=wanted.session,
+        resume=wanted.session or None,
         cwd=folder,
+        inherited_worktree=wanted.worktree,
         add_dir=[],
         worktree=False,
         worktree_name=None,

@@ -742,6 +742,28 @@ class UserGit:
         records = self._guarded(*words).split(b"\0")
         return [(record[:2], os.fsdecode(record[3:])) for record in records if record]
 
+    def files_changed_since(self, commit: str) -> set[str]:
+        """Return the names of the files that differ from a commit, committed or not, and of untracked files.
+
+        If HEAD does not descend from the commit, the files are compared with the last common ancestor.
+        """
+        words = [
+            "diff",
+            "--merge-base",
+            "--name-only",
+            "-z",
+            "--no-renames",
+            "--no-ext-diff",
+            "--no-textconv",
+        ]
+        changed = self._guarded(*words, _HEADS_OF_SUBMODULES, commit)
+        untracked = self._guarded("ls-files", "--others", "--exclude-standard", "-z")
+        return {os.fsdecode(name) for name in (changed + untracked).split(b"\0") if name}
+
+    def merge_base(self, commit: str) -> str:
+        """Return the id of the last common ancestor of HEAD and a commit, or an empty string."""
+        return os.fsdecode(self._guarded("merge-base", "HEAD", commit, ok=(0, 1))).strip()
+
     def embedded_repositories(self) -> list[str]:
         """Return the names of the submodules that contain a repository."""
         return [

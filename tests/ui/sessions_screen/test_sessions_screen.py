@@ -18,13 +18,16 @@ from acp_tui.ui.screens.conversation.conversation_screen import ConversationScre
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from acp_tui.workspace.git.worktrees.creation import create_worktree
+from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from tests.support.conversation_ui import ConversationUi, agent, offers, open_conversation_ui
 from tests.support.stored_sessions import record_session
 from tests.support.waiting import until
-from tests.workspace.projects import repository
+from tests.workspace.projects import fill, git, repository
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+
+    from acp_tui.workspace.git.worktrees.worktree import Worktree
 
 NOON = 1_741_089_600.0  # on 4 March 2025
 LONG_ANSWER = "\n".join(f"- item {number}" for number in range(200)) + "\n- the needle\n" + "- more\n" * 200
@@ -129,6 +132,117 @@ async def test_the_worktree_of_a_deleted_session_is_deleted_after_a_question(tmp
         assert worktree.path.exists()
         await ui.press("down", "enter")
         await ui.until(lambda: not worktree.path.exists())
+
+
+def lost_worktree(project: Path, branch: str = "topic") -> Worktree:
+    """Create a worktree that no session names, with one changed, one new and one committed file."""
+    repository(project, {"a.txt": "a\n", ".gitignore": "*.log\n"})
+    worktree = create_worktree(project, paths().data, agent="demo", name=branch).worktree
+    fill(worktree.path, {"committed.txt": "c\n"})
+    git(worktree.path, "add", "committed.txt")
+    git(worktree.path, "commit", "--quiet", "--message=Add a file")
+    fill(worktree.path, {"a.txt": "b\n", "new.txt": "n\n", "ignored.log": "i\n"})
+    return worktree
+
+
+async def test_a_session_with_a_worktree_shows_the_number_of_its_changed_files(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    saved = worktree.to_dict()
+    record_session(paths().data, [("In a worktree", "ok")], cwd=str(worktree.folder), worktree=saved)
+    async with open_sessions(tmp_path / "shop") as ui:
+        await ui.sees("worktree topic · 3 changed files")
+        (row,) = [line for line in ui.lines() if "In a worktree" in line and "Demo" in line]
+        assert row.split()[-1] == "3"
+        fill(worktree.path, {"another.txt": "n\n"})
+        await ui.press("f5")
+        await ui.sees("worktree topic · 4 changed files")
+
+
+async def test_a_worktree_without_a_session_is_listed_from_its_record_in_any_folder(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    saved = worktree.to_dict()
+    record_session(paths().data, [("Of the session", "ok")], cwd=str(worktree.folder), worktree=saved)
+    (tmp_path / "elsewhere").mkdir()
+    async with open_sessions(tmp_path / "elsewhere") as ui:
+        await ui.sees("Of the session", "3 changed files")
+        await ui.press("delete", "down", "enter")
+        await ui.sees("Also delete the session's git worktree")
+        await ui.press("enter")
+        await ui.sees("◇ topic", "worktree without a session · 3 changed files", "all folders")
+
+
+async def test_a_worktree_from_before_there_were_records_is_listed_in_its_repository(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    (record,) = worktree.path.parent.glob(".*.json")
+    record.unlink()
+    async with open_sessions(tmp_path / "shop") as ui:
+        await ui.sees("◇ topic", "3 changed files")
+    saved = json.loads(record.read_text())
+    assert saved == {**worktree.to_dict(), "trusted": False}
+
+
+async def test_a_new_session_is_opened_in_a_worktree_without_a_session(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    async with open_sessions(tmp_path / "shop") as ui:
+        await ui.sees("◇ topic", "new session")
+        await ui.press("enter")
+        await ui.sees("Start an agent in the worktree topic")
+        await ui.paste("demo")
+        await ui.press("enter")
+        await ui.sees("shop (worktree)", "topic", "idle")
+        (stored,) = list_sessions(paths().data)
+        assert stored.meta["worktree"] == worktree.to_dict()
+        assert stored.text("cwd") == str(worktree.path)
+
+
+async def test_a_worktree_without_a_session_is_merged_after_a_question(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Test")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "test@example.org")
+    project = tmp_path / "shop"
+    worktree = lost_worktree(project)
+    async with open_sessions(project) as ui:
+        await ui.sees("◇ topic", "F8 merge")
+        await ui.press("f8")
+        await ui.sees("What should happen to the worktree?", "Keep the worktree", "Enter choose")
+        assert "conversation" not in ui.text()
+        await ui.press("down", "enter")
+        await ui.sees("Merge into main", "Commits 2 files")
+        await ui.paste("Finish the topic")
+        await ui.press("enter")
+        await ui.sees("No recorded sessions.")
+        await ui.until(lambda: any("Merged 2 commits into main." in toast for toast in ui.toasts()))
+    assert (project / "new.txt").read_text() == "n\n"
+    assert not worktree.path.parent.exists()
+
+
+async def test_a_worktree_without_a_session_is_discarded_after_a_question(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    async with open_sessions(tmp_path / "shop") as ui:
+        await ui.sees("◇ topic", "Del discard")
+        await ui.press("delete")
+        await ui.sees("Discard the worktree?", "new.txt", "Enter choose")
+        await ui.press("enter")
+        await ui.until(lambda: isinstance(ui.app.screen, SessionsScreen))
+        await ui.press("delete")
+        await ui.sees("Discard the worktree?", "Enter choose")
+        await ui.press("down", "enter")
+        await ui.sees("No recorded sessions.")
+    assert not worktree.path.parent.exists()
+    assert git(tmp_path / "shop", "branch").split() == ["*", "main"]
+
+
+async def test_a_worktree_in_which_a_conversation_works_is_not_discarded(tmp_path: Path) -> None:
+    worktree = lost_worktree(tmp_path / "shop")
+    lock = WorktreeLock(worktree.path)
+    async with open_sessions(tmp_path / "shop") as ui:
+        await ui.sees("◇ topic")
+        await ui.press("delete")
+        await ui.until(lambda: any("A conversation works in this worktree." in one for one in ui.toasts()))
+    lock.release()
+    assert worktree.path.exists()
 
 
 async def test_a_session_is_renamed_exported_and_not_forked_by_an_agent_that_does_not_offer_it(

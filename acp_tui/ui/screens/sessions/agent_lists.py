@@ -71,20 +71,27 @@ class AgentLists:
             self.connected_have_answered = True
             self._set_asking("")
 
-    async def choose_and_ask(self) -> None:
-        """Let the user choose an agent, start it, and ask it for its sessions."""
-        from acp_tui.agents.catalogue import known_agents, resolve_launch
+    async def choose(self, title: str) -> str | None:
+        """Let the user choose an installed agent; return its name, or None if the user cancelled."""
+        from acp_tui.agents.catalogue import known_agents
         from acp_tui.config.settings import load
         from acp_tui.ui.screens.dialogs.choose import ChooseScreen
 
         settings = load(self._folder)
         known = [agent for agent in known_agents(settings).values() if agent.find_command() is not None]
         choices = [Choice(agent.name, agent.title, agent.about) for agent in known]
-        name = await self._screen.ask(
-            ChooseScreen("Start an agent and list its sessions", choices, self._screen.palette)
-        )
+        dialog = ChooseScreen(title, choices, self._screen.palette, current=settings.agent)
+        return await self._screen.ask(dialog)
+
+    async def choose_and_ask(self) -> None:
+        """Let the user choose an agent, start it, and ask it for its sessions."""
+        from acp_tui.agents.catalogue import resolve_launch
+        from acp_tui.config.settings import load
+
+        name = await self.choose("Start an agent and list its sessions")
         if name is None:
             return
+        settings = load(self._folder)
         launch = resolve_launch(name, settings)
         # A task of its own, so that `close` can wait until the agent has ended.
         self._started = asyncio.create_task(self._start_and_ask(launch, settings.timeouts.initialize))

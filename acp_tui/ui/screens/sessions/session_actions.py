@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.sessions.agent_lists import AgentLists
 
 NOT_RECORDED = "acp-tui has no recording of this session."
+IN_USE = "This session is open. Close it first."
 
 
 class SessionActions:
@@ -51,15 +52,18 @@ class SessionActions:
         self._reload()
 
     async def delete(self, session: SavedSession) -> None:
-        """Ask for a confirmation and delete the recording, if there is one.
+        """Ask for a confirmation and delete the recording, if there is one, or a worktree without a session.
 
         The agent's copy is also deleted if the agent is connected and can delete sessions. A session that is
         open is not deleted.
         """
         from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
 
+        if session.only_worktree:
+            await self._change_worktree(session, discard=True)
+            return
         if session.in_use:
-            self._screen.notify("This session is open. Close it first.")
+            self._screen.notify(IN_USE)
             return
         agent = self._agents.connected(session.agent) if session.agent_session_id else None
         if agent is not None and not agent.can_delete:
@@ -90,6 +94,28 @@ class SessionActions:
                 self._agents.forget(session.agent, session.agent_session_id)
         except UserError as error:
             self._screen.notify_error(error)
+        self._reload()
+
+    async def finish_worktree(self, session: SavedSession) -> None:
+        """Ask whether to keep, merge or discard the session's worktree, and do so."""
+        if session.in_use:
+            self._screen.notify(IN_USE)
+        else:
+            await self._change_worktree(session, discard=False)
+
+    async def _change_worktree(self, session: SavedSession, *, discard: bool) -> None:
+        from acp_tui.ui.screens.sessions.worktree_question import discard_worktree, finish_worktree
+
+        if session.worktree is None:
+            return
+        change = discard_worktree if discard else finish_worktree
+        try:
+            sentence = await change(self._screen, session.worktree)
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            if sentence:
+                self._screen.notify(sentence, timeout=10, markup=False)
         self._reload()
 
     async def export(self, session: SavedSession) -> None:

@@ -26,6 +26,7 @@ WIDE_COLUMNS = 100
 """The width of the terminal at which the columns "agent" and "folder" become wider."""
 OPEN_SIGN = "●"
 AGENT_ONLY_SIGN = "○"
+WORKTREE_SIGN = "◇"
 _FOUND_TITLE_WIDTH = 20
 _AGE_WIDTH = 10
 _LIST_MARGINS = 2  # cells beside the list
@@ -60,6 +61,7 @@ class SessionRows:
         """Return the row of a session."""
         palette = self._palette
         sign = OPEN_SIGN if session.in_use else AGENT_ONLY_SIGN if session.only_at_agent else " "
+        sign = WORKTREE_SIGN if session.only_worktree else sign
         columns = self._columns(
             session.agent_title,
             self._folder(session.folder),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +17,7 @@ from textual.widgets import Static
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
 from acp_tui.entry_labels import display_path
+from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.session_index.search import SessionSearch
 from acp_tui.session_index.updater import IndexUpdater
@@ -35,8 +38,11 @@ from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.select_list import SelectList
+from acp_tui.workspace.git.worktrees.unmerged_work import count_changed_files
+from acp_tui.workspace.git.worktrees.worktree_record import record_worktrees
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from textual.app import ComposeResult
@@ -49,6 +55,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.sessions.opening import MakeSessionScreen
     from acp_tui.ui.screens.sessions.session_list_state import Item
     from acp_tui.ui.theme.palette import Palette
+
+log = logging.getLogger(__name__)
 
 
 class SessionsScreen(BaseScreen):
@@ -101,6 +109,7 @@ class SessionsScreen(BaseScreen):
         )
         self._index = IndexUpdater(self._show_progress, self._show_problem)
         self._recorded: list[SavedSession] = []
+        self._worktree_files: dict[Path, int] = {}  # the numbers of changed files, by the worktrees' paths
         self._agents = AgentLists(self, folder, self._merge)
         self._changes = SessionActions(self, self._agents, self.action_reload)
 
@@ -155,14 +164,43 @@ class SessionsScreen(BaseScreen):
         self._loaded = True
         self._recorded = sessions
         self._merge()
+        self._examine_worktrees(sessions)
+
+    @work(exclusive=True, group="worktrees")
+    async def _examine_worktrees(self, sessions: list[SavedSession]) -> None:
+        """Count the changed files of the worktrees, and find worktrees that are not recorded."""
+        if self._has_left:
+            return
+        known = [session.worktree for session in sessions if session.worktree is not None]
+        if await asyncio.to_thread(record_worktrees, self._folder, paths().data, known):
+            self._load()
+            return
+        for worktree in dict.fromkeys(known):
+            try:
+                count = await asyncio.to_thread(count_changed_files, worktree)
+            except UserError as error:
+                log.info("The changed files of %s could not be counted: %s", worktree.path, error)
+                count = None
+            if self._worktree_files.get(worktree.path) == count:
+                continue
+            if count is None:
+                del self._worktree_files[worktree.path]
+            else:
+                self._worktree_files[worktree.path] = count
+            self._merge()
 
     def _merge(self) -> None:
         """Show the recorded sessions, and those that only an agent has."""
         if self._loaded and not self._has_left:
-            self._state.load(
-                merge(self._recorded, self._agents.lists), complete=self._agents.connected_have_answered
-            )
+            recorded = [self._with_worktree_files(session) for session in self._recorded]
+            listed = merge(recorded, self._agents.lists)
+            self._state.load(listed, complete=self._agents.connected_have_answered)
             self._show(keep_selection=True)
+
+    def _with_worktree_files(self, session: SavedSession) -> SavedSession:
+        """Return the session with the number of changed files in its worktree, once that is known."""
+        files = self._worktree_files.get(session.worktree.path) if session.worktree is not None else None
+        return session if files is None else replace(session, changed_files=files)
 
     def _rebuild_index(self) -> None:
         self._index.start(rebuild=True)
@@ -228,16 +266,25 @@ class SessionsScreen(BaseScreen):
         if item is not None:
             session = item.session if isinstance(item, FoundLine) else item
             lines.append(item.found.hit.line if isinstance(item, FoundLine) else session.title)
-            state = (
-                "open · "
-                if session.in_use
-                else "stored by the agent only · "
-                if session.only_at_agent
-                else ""
-            )
-            lines.append(f"{state}{session.agent_title} · {display_path(session.folder)}")
+            lines.append(" · ".join(part for part in self._about(session) if part))
         self.query_one("#about", Static).update("\n".join(lines), layout=False)  # its height is fixed
         self.refresh_bindings()
+
+    def _about(self, session: SavedSession) -> Iterator[str]:
+        """Yield the parts of the line about the selected session."""
+        if session.in_use:
+            yield "open"
+        elif session.only_at_agent:
+            yield "stored by the agent only"
+        worktree = session.worktree
+        if session.only_worktree:
+            yield "worktree without a session"
+        else:
+            yield session.agent_title
+            yield f"worktree {visible_line(worktree.branch)}" if worktree is not None else ""
+        if worktree is not None and worktree.path in self._worktree_files:
+            yield pluralize(self._worktree_files[worktree.path], "changed file")
+        yield display_path(session.folder)
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -312,15 +359,23 @@ class SessionsScreen(BaseScreen):
         if isinstance(item, FoundLine):
             place = TextPlace(item.found.position, item.found.hit.needle)
             item = item.session
-        if item.only_at_agent:
+        if item.only_worktree:
+            self.run_worker(self._open_worktree(item), group="open", exclusive=True)
+        elif item.only_at_agent:
             agent = None if item.program else item.agent
             program, session = item.program or None, item.agent_session_id or ""
             self._open(SessionToOpen(session, agent, program, item.title, item.agent_folder or None))
         else:
             self._open(SessionToOpen(item.id, place=place))
 
+    async def _open_worktree(self, item: SavedSession) -> None:
+        """Open a new session in a worktree, with an agent that the user chooses."""
+        agent = await self._agents.choose(f"Start an agent in the worktree {item.title}")
+        if agent is not None:
+            self._open(SessionToOpen("", agent, folder=item.agent_folder, worktree=item.worktree))
+
     def _open(self, wanted: SessionToOpen) -> None:
-        session = None if wanted.fork else wanted.session
+        session = None if wanted.fork else wanted.session or None
         make = partial(self._make_screen, self.palette, wanted)
         open_conversation(self, self._over, make, session=session, place=wanted.place)
 
@@ -332,6 +387,11 @@ class SessionsScreen(BaseScreen):
         """Return whether an action is available now. The footer omits the keys of other actions."""
         if action == "fork":
             return self._session is not None and self._session.can_fork
+        if action == "finish_worktree":
+            worktree = self._session.worktree if self._session is not None else None
+            return worktree is not None and worktree.path in self._worktree_files
+        if action in ("rename", "export"):
+            return self._session is None or not self._session.only_worktree
         return super().check_action(action, parameters)
 
     def action_fork(self) -> None:
@@ -345,9 +405,14 @@ class SessionsScreen(BaseScreen):
             self.run_worker(self._changes.rename(session), group="change", exclusive=True)
 
     def action_delete(self) -> None:
-        """Delete the selected session after a confirmation."""
+        """Delete the selected session or worktree after a confirmation."""
         if (session := self._session) is not None:
             self.run_worker(self._changes.delete(session), group="change", exclusive=True)
+
+    def action_finish_worktree(self) -> None:
+        """Merge or discard the worktree of the selected session, or the selected worktree."""
+        if (session := self._session) is not None:
+            self.run_worker(self._changes.finish_worktree(session), group="change", exclusive=True)
 
     def action_export(self) -> None:
         """Export the selected session to a file."""
@@ -358,6 +423,11 @@ class SessionsScreen(BaseScreen):
         """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         if key_id == "sessions.folder":
             return "all folders" if self._state.this_folder else "this folder"
+        if self._session is not None and self._session.only_worktree:
+            if key_id == "sessions.open":
+                return "new session"
+            if key_id == "sessions.delete":
+                return "discard"
         return "back" if key_id == "sessions.close" and self._over else None
 
     def action_close(self) -> None:
@@ -393,4 +463,6 @@ def _index_of(item: Item | None, items: list[Item]) -> int:
 def _same(one: Item, other: Item) -> bool:
     if isinstance(one, FoundLine) or isinstance(other, FoundLine):
         return one == other
+    if one.only_worktree or other.only_worktree:
+        return one.worktree == other.worktree and one.id == other.id
     return one.id == other.id and one.agent_session_id == other.agent_session_id

@@ -39,15 +39,25 @@ class FinishQuestion:
     answers: tuple[FinishAnswer, ...]
     position: tuple[int, int] = (1, 1)
     main_fact: str = ""
-    close_label: str = "back to the conversation"
+    close_label: str = "back"
 
 
 def finish_question(
-    worktree: Worktree, status: WorktreeStatus, *, problem: str = "", git_output: Sequence[str] = ()
+    worktree: Worktree,
+    status: WorktreeStatus,
+    *,
+    problem: str = "",
+    git_output: Sequence[str] = (),
+    is_open: bool = True,
 ) -> FinishQuestion:
     """Return the question whether to keep, merge or discard a worktree.
 
-    `problem` says why the last merge failed, and `git_output` has the lines that git and its hooks printed.
+    Args:
+        worktree: The worktree.
+        status: Its status.
+        problem: Why the last merge failed.
+        git_output: The lines that git and its hooks printed then.
+        is_open: Whether a conversation is open in the worktree, which ends with it.
     """
     warnings = [text for text in (problem, status.obstacle) if text]
     if status.behind and not status.obstacle:
@@ -60,10 +70,11 @@ def finish_question(
     ]
     return FinishQuestion(
         title="What should happen to the worktree?",
-        text=_consequences(worktree, status),
+        text=_consequences(worktree, status, is_open=is_open),
         facts=(*facts, *_contents(status)),
         warnings=tuple(warnings),
-        answers=(*_answers(worktree, status),),
+        answers=(*_answers(worktree, status, is_open=is_open),),
+        close_label="back to the conversation" if is_open else "back",
     )
 
 
@@ -78,7 +89,6 @@ def discard_question(worktree: Worktree, status: WorktreeStatus) -> FinishQuesti
             FinishAnswer("Do not discard anything", "keep"),
             FinishAnswer(f"Discard {_summary(status)}", "discard", grants=True),
         ),
-        close_label="back",
     )
 
 
@@ -95,17 +105,19 @@ def committed_files(status: WorktreeStatus) -> list[str]:
     return [*status.changed, *status.untracked]
 
 
-def _consequences(worktree: Worktree, status: WorktreeStatus) -> str:
+def _consequences(worktree: Worktree, status: WorktreeStatus, *, is_open: bool) -> str:
     if not status.is_mergeable:
-        return "Discarding the worktree ends the conversation."
+        ends = "ends the conversation" if is_open else "deletes its branch as well"
+        return f"Discarding the worktree {ends}."
+    ends = "ends the conversation and removes" if is_open else "removes"
     return (
         f"A merge updates {worktree.target} and the files in the folder where that branch is checked out. "
-        "Merging or discarding ends the conversation and removes the worktree."
+        f"Merging or discarding {ends} the worktree."
     )
 
 
-def _answers(worktree: Worktree, status: WorktreeStatus) -> Iterator[FinishAnswer]:
-    yield FinishAnswer("Keep the worktree, and resume the session later", "keep")
+def _answers(worktree: Worktree, status: WorktreeStatus, *, is_open: bool) -> Iterator[FinishAnswer]:
+    yield FinishAnswer(f"Keep the worktree{', and resume the session later' if is_open else ''}", "keep")
     if status.is_mergeable:
         target, commits = worktree.target, len(status.commits)
         files = pluralize(len(committed_files(status)), "file")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
@@ -113,71 +113,13 @@ class WorktreeFinish:
         self._decided, self._to_remove = False, None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
-        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
-        from acp_tui.ui.screens.worktree.finish_question import finish_question
-
-        problem, output = "", list[str]()
-        while not status.is_unchanged:
-            question = finish_question(worktree, status, problem=problem, git_output=output)
-            index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
-            problem, output = "", []
-            if index is None:
-                return False
-            action = question.answers[index].action
-            if action == "keep":
-                self._decide(None)
-                return True
-            if action == "discard":
-                if await self._confirm_discard(worktree, status):
-                    self._decide(status)
-                    return True
-                continue
-            try:
-                if await self._merge(worktree, status, action):
-                    return True
-            except UserError as error:
-                problem, output = str(error), _output_lines(error)
-                status = await asyncio.to_thread(_status, worktree)
-        self._decide(status)
-        return True
-
-    async def _confirm_discard(self, worktree: Worktree, status: WorktreeStatus) -> bool:
-        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
-        from acp_tui.ui.screens.worktree.finish_question import discard_question
-
-        question = discard_question(worktree, status)
-        index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
-        return index is not None and question.answers[index].action == "discard"
-
-    def _decide(self, to_remove: WorktreeStatus | None) -> None:
-        self._decided = True
-        self._to_remove = to_remove
-
-    # ------------------------------------------------------------------------- merging
-
-    async def _merge(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> bool:
-        """Ask for the commit message, if there is a commit to make, and merge. Return False if cancelled."""
-        from acp_tui.workspace.git.worktrees.finishing import MergePlan, merge_worktree
-
-        message = ""
-        if status.is_dirty or action == "squash":
-            answer = await self._ask_message(worktree, status, action)
-            if answer is None:
-                return False
-            message = answer
-        self._screen.notify(f"Merging into {worktree.target} …", timeout=3, markup=False)
-        plan = MergePlan(squash=action == "squash", message=message)
-        self._merged = await asyncio.to_thread(merge_worktree, worktree, plan, status)
-        self._decide(await asyncio.to_thread(_status, worktree))
-        return True
-
-    async def _ask_message(self, worktree: Worktree, status: WorktreeStatus, action: Action) -> str | None:
-        from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
-
-        title, summary = f"Merge into {worktree.target}", _commit_summary(status, squash=action == "squash")
         proposal = visible_line(" ".join((self._context.session.title or "").split()))
-        dialog = CommitMessageDialog(title, summary, proposal, self._context.palette)
-        return await self._screen.ask(dialog)
+        decision = await FinishDialogs(self._screen, worktree, proposal=proposal).ask(status)
+        if decision is None:
+            return False
+        self._decided, self._to_remove = True, decision.to_remove
+        self._merged = decision.merged or self._merged
+        return True
 
     # ------------------------------------------------------------------------- after the end
 
@@ -219,6 +161,100 @@ class WorktreeFinish:
             return f"{self._merged} The worktree was removed."
         unchanged = " Nothing had changed in it." if status.is_unchanged else ""
         return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
+
+
+class FinishDecision(NamedTuple):
+    """What the user chose to do with a worktree, and what has been done."""
+
+    to_remove: WorktreeStatus | None  # remove the worktree if it still has this status; None: keep it
+    merged: str = ""  # says what was merged
+
+
+class FinishDialogs:
+    """The dialogs that ask whether to keep, merge or discard a worktree. A merge is done at once."""
+
+    def __init__(
+        self, screen: BaseScreen, worktree: Worktree, *, proposal: str = "", is_open: bool = True
+    ) -> None:
+        """Create the dialogs.
+
+        Args:
+            screen: The screen below the dialogs.
+            worktree: The worktree.
+            proposal: The commit message that is proposed.
+            is_open: Whether a conversation is open in the worktree, which ends with it.
+        """
+        self._screen = screen
+        self._worktree = worktree
+        self._proposal = proposal
+        self._is_open = is_open
+
+    async def ask(self, status: WorktreeStatus) -> FinishDecision | None:
+        """Ask until the user decides. Return None if the user closes the dialog. Raises `UserError`.
+
+        A worktree that is unchanged is to be removed without a question.
+        """
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.worktree.finish_question import finish_question
+
+        problem, output = "", list[str]()
+        while not status.is_unchanged:
+            question = finish_question(
+                self._worktree, status, problem=problem, git_output=output, is_open=self._is_open
+            )
+            index = await self._screen.ask(GuardedQuestionScreen(question, self._screen.palette))
+            problem, output = "", []
+            if index is None:
+                return None
+            action = question.answers[index].action
+            if action == "keep":
+                return FinishDecision(None)
+            if action == "discard":
+                if await self.confirm_discard(status):
+                    return FinishDecision(status)
+                continue
+            try:
+                if merged := await self._merge(status, action):
+                    return FinishDecision(await asyncio.to_thread(_status, self._worktree), merged)
+            except UserError as error:
+                problem, output = str(error), _output_lines(error)
+                status = await asyncio.to_thread(_status, self._worktree)
+        return FinishDecision(status)
+
+    async def confirm_discard(self, status: WorktreeStatus) -> bool:
+        """Ask whether to delete everything in the worktree, which must not be unchanged."""
+        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+        from acp_tui.ui.screens.worktree.finish_question import discard_question
+
+        question = discard_question(self._worktree, status)
+        index = await self._screen.ask(GuardedQuestionScreen(question, self._screen.palette))
+        return index is not None and question.answers[index].action == "discard"
+
+    async def _merge(self, status: WorktreeStatus, action: Action) -> str:
+        """Ask for the commit message, if there is a commit to make, and merge.
+
+        Return a sentence that says what was merged; an empty string if the user cancelled.
+        """
+        from acp_tui.workspace.git.worktrees.finishing import MergePlan, merge_worktree
+
+        message = ""
+        if status.is_dirty or action == "squash":
+            answer = await self._ask_message(status, action)
+            if answer is None:
+                return ""
+            message = answer
+        self._screen.notify(f"Merging into {self._worktree.target} …", timeout=3, markup=False)
+        plan = MergePlan(squash=action == "squash", message=message)
+        return await asyncio.to_thread(merge_worktree, self._worktree, plan, status)
+
+    async def _ask_message(self, status: WorktreeStatus, action: Action) -> str | None:
+        from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
+
+        title = f"Merge into {self._worktree.target}"
+        summary = _commit_summary(status, squash=action == "squash")
+        return await self._screen.ask(
+            CommitMessageDialog(title, summary, self._proposal, self._screen.palette)
+        )
 
 
 def _status(worktree: Worktree) -> WorktreeStatus:

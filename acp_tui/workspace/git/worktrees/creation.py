@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -12,13 +9,20 @@ from datetime import datetime
 from itertools import count
 from typing import TYPE_CHECKING
 
-from acp_tui.config.paths import private_directory, worktrees_directory
+from acp_tui.config.paths import private_directory
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.git_directories import find_repository_folder
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.worktrees.worktree import BRANCH_PREFIX, Worktree, is_own_worktree
+from acp_tui.workspace.git.worktrees.worktree import (
+    BRANCH_PREFIX,
+    Worktree,
+    is_own_worktree,
+    slug,
+    worktrees_of_repository,
+)
+from acp_tui.workspace.git.worktrees.worktree_record import save_record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +67,10 @@ def create_worktree(
         _refuse_filters(git)
     target = git.current_branch()
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
-    path = _check_out(git, branch, _folder_of_repository(data_dir, top), trusted=trusted)
-    return CreatedWorktree(Worktree(path, branch, base, top, subfolder, target, trusted), _notices(git))
+    path = _check_out(git, branch, worktrees_of_repository(data_dir, top), trusted=trusted)
+    worktree = Worktree(path, branch, base, top, subfolder, target, trusted)
+    save_record(worktree)
+    return CreatedWorktree(worktree, _notices(git))
 
 
 def restore_worktree(worktree: Worktree) -> Worktree:
@@ -89,7 +95,9 @@ def restore_worktree(worktree: Worktree) -> Worktree:
     except UserError:
         _forget(git, worktree.path)
         raise
-    return replace(worktree, base=base)
+    restored = replace(worktree, base=base)
+    save_record(restored)
+    return restored
 
 
 # --------------------------------------------------------------------------- the repository
@@ -155,7 +163,7 @@ def _named_branch(git: UserGit, name: str, base: str) -> str:
 def _free_branch(git: UserGit, agent: str, base: str) -> str:
     """Create a branch named after the agent and the time, and return the branch name."""
     moment = datetime.now().strftime("%m%d-%H%M")  # noqa: DTZ005 - the user's own time
-    for name in _numbered(f"{BRANCH_PREFIX}{_slug(agent) or 'agent'}-{moment}"):
+    for name in _numbered(f"{BRANCH_PREFIX}{slug(agent) or 'agent'}-{moment}"):
         if git.has_branch(name):
             continue
         try:
@@ -175,7 +183,7 @@ def _check_out(git: UserGit, branch: str, parent: Path, *, trusted: bool) -> Pat
     """
     path: Path | None = None
     try:
-        path = _new_folder(parent, _slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
+        path = _new_folder(parent, slug(branch.removeprefix(BRANCH_PREFIX)) or "worktree")
         git.add_worktree(path, branch)
         if not trusted:
             _write_files(git, path)
@@ -220,20 +228,10 @@ def _new_folder(parent: Path, stem: str) -> Path:
     return parent / name
 
 
-def _folder_of_repository(data_dir: Path, top: Path) -> Path:
-    """Return the folder for a repository's worktrees. The folder's name contains a hash of `top`."""
-    digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
-    return worktrees_directory(data_dir) / f"{_slug(top.name) or 'repository'}-{digest}"
-
-
 def _numbered(stem: str) -> Iterator[str]:
     """Yield `stem`, then `stem-2`, `stem-3` and so on."""
     yield stem
     yield from (f"{stem}-{number}" for number in count(2))
-
-
-def _slug(text: str) -> str:
-    return re.sub("[^a-z0-9._]+", "-", text.lower()).strip("-.")[:60]
 
 
 # --------------------------------------------------------------------------- what is not in the worktree

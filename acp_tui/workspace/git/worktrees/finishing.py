@@ -16,6 +16,7 @@ from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
+from acp_tui.workspace.git.worktrees.worktree_record import delete_record
 
 if TYPE_CHECKING:
     from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
@@ -98,12 +99,14 @@ def remove_worktree(worktree: Worktree) -> None:
 def _remove(worktree: Worktree) -> None:
     if not worktree.repository.is_dir():
         shutil.rmtree(worktree.path, ignore_errors=True)
+        delete_record(worktree)
         return
     git = UserGit(worktree.repository, trusted=worktree.trusted)
     if worktree.path.exists():
         git.remove_worktree(worktree.path)
     else:
         git.prune_worktrees()
+    delete_record(worktree)
     with suppress(GitCommandError):  # it was renamed, or is checked out in another worktree
         git.delete_branch(worktree.branch)
     with suppress(OSError):  # not empty if the repository has other worktrees

@@ -91,6 +91,20 @@ def worktree_status(worktree: Worktree) -> WorktreeStatus:
     )
 
 
+def count_changed_files(worktree: Worktree) -> int | None:
+    """Return the number of files that differ from the target branch's, committed or not. Blocks.
+
+    Changes that only the target has do not count. Return None if the worktree is gone. Raises `UserError`.
+    The user has not asked for the number, so no program of the repository runs even if it is trusted. Files
+    that its own filters convert may therefore count as changed.
+    """
+    git = UserGit.of_worktree(worktree.path, worktree.repository)
+    if git is None or not worktree.path.is_dir():
+        return None
+    target = git.branch_commit(worktree.target) if worktree.target else ""
+    return len(git.files_changed_since(target or worktree.base))
+
+
 def _commits(git: UserGit, worktree: Worktree, target: str, *heads: str) -> tuple[str, ...]:
     known = [head for head in heads if head]
     if not known:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -75,6 +78,20 @@ class Worktree:
         trusted = saved.get("trusted") is True
         repository = Path(values["repository"])
         return cls(path, values["branch"], values["base"], repository, subfolder, target, trusted)
+
+
+def worktrees_of_repository(data_dir: Path, top: Path) -> Path:
+    """Return the folder for a repository's worktrees. The folder's name contains a hash of `top`."""
+    digest = hashlib.sha256(os.fsencode(top)).hexdigest()[:6]
+    return worktrees_directory(data_dir) / f"{slug(top.name) or 'repository'}-{digest}"
+
+
+def slug(text: str) -> str:
+    """Return a text as part of a file or branch name: lower case, with hyphens for unusual characters.
+
+    The result does not begin with a dot. It may be empty.
+    """
+    return re.sub("[^a-z0-9._]+", "-", text.lower()).strip("-.")[:60]
 
 
 def is_own_worktree(path: Path, data_dir: Path) -> bool:
