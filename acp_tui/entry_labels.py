@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import time
 from pathlib import PurePath
 from typing import Any
 
@@ -294,3 +295,10 @@ def elicitation_asker(question: Elicitation, session: Session) -> str:
     if (subagent := asking_subagent(question, session)) is not None:
         return f"the subagent {visible_line(subagent.name)}"
     return f"the session {visible_line(question.session_id)}" if question.session_id else "the agent"
+
+
+def format_time(at: float, now: float) -> str:
+    """Format `at`, in seconds since the epoch, as local time: "09:05" if today, otherwise "2026-11-22"."""
+    when = time.localtime(at)
+    today = when[:3] == time.localtime(now)[:3]
+    return time.strftime("%H:%M" if today else "%Y-%m-%d", when)

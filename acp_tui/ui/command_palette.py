@@ -25,7 +25,7 @@ async def open_commands(app: App[Any]) -> None:
     change_theme = PaletteCommand("Change theme", partial(open_themes, app), "Program")
     redraw = PaletteCommand("Redraw the screen", app_of(app).redraw, "Program")
     by_key = key_commands(screen, app_of(app).keymap)
-    await _open(app, "Commands", [*tasks, change_theme, redraw, *by_key, *values, *_theme_commands(app)])
+    await _open(app, "Commands", [*tasks, change_theme, *by_key, redraw, *values, *_theme_commands(app)])
 
 
 async def open_themes(app: App[Any]) -> None:

@@ -67,6 +67,7 @@ def test_every_value_is_shown_with_its_origin(
         "log.keep_bytes": "1000000000 built in",
         "log.max_session_bytes": "100000000 built in",
         "workspace.additional_directories": "[] built in",
+        "type_to_prompt": "true built in",
         "workspace.sensitive": "[] built in",
         "workspace.max_rewind_turns": "100 built in",
         "workspace.max_rewind_bytes": "200000000 built in",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
+from acp_tui.entry_labels import format_time
 from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rules import describe_choice, describe_rule
 from acp_tui.session.text.invisible import reveal_line
@@ -103,10 +103,3 @@ def _group(rule: Rule, project: str) -> str:
     return {"run": "This run", "session": "This session", "project": "This project"}.get(
         rule.scope, "Everywhere"
     )
-
-
-def format_time(at: float, now: float) -> str:
-    """Format `at`, in seconds since the epoch, as local time: "09:05" if today, otherwise "2026-11-22"."""
-    when = time.localtime(at)
-    today = when[:3] == time.localtime(now)[:3]
-    return time.strftime("%H:%M" if today else "%Y-%m-%d", when)

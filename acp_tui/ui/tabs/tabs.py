@@ -227,7 +227,7 @@ class Tabs:
         state, number = tab.state, self._tabs.index(tab) + 1
         named = f" ({state.label})" if state.label != state.agent else ""
         question = f": {state.question}" if state.question else ""
-        key = keys.bound_keys(self._app, "tab.waiting")
+        key = keys.bound_keys(self._app, "tab.waiting").partition(" ")[0]
         sentence = (
             f"{state.agent} in tab {number}{named} needs your answer{question}\n{key} opens the question."
         )

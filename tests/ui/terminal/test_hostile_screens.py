@@ -115,6 +115,8 @@ if TYPE_CHECKING:
 PARTS = {
     "AgentSettings",
     "BaseScreen",
+    "ResponsiveScreen",
+    "SeeThroughScreen",
     "Dialog",
     "TranscriptScreen",
     "Exporting",
@@ -334,7 +336,7 @@ def _below(kind: type[Any]) -> set[type[Any]]:
 
 async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(world: World) -> None:
     app = BOTTOM[LauncherScreen](world)
-    async with app.run_test(size=(100, 40)) as pilot:
+    async with app.run_test(size=(100, 90)) as pilot:
         for kind, make in DIALOGS.items():
             app.use_theme("dark")
             await app.push_screen(make(app.palette))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -45,8 +46,9 @@ def test_the_environment_is_on_the_screen_before_a_key_allows_the_command(
             terminal.type("a")
             accepts_keys(terminal)
             seen += terminal.screen
-        for fact in ("step-59", "DEMO=1", "part0.py", "part3.py  +1 −1", "allow_once"):
-            assert fact in seen
+        text = re.sub(r"[│\s]", "", seen)  # long paths are wrapped
+        for fact in ("step-59", "DEMO=1", "part0.py", "part3.py+1−1", "allow_once"):
+            assert fact in text
         assert "optionId" not in terminal.screen
         terminal.type("a")
         terminal.sees('"optionId"')

@@ -7,11 +7,11 @@ import time
 from typing import TYPE_CHECKING
 
 from acp_tui.console.quantities import pluralize
+from acp_tui.entry_labels import format_time
 from acp_tui.errors import UserError
 from acp_tui.session.state import Choice
 from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.ui.permission.rule_rows import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

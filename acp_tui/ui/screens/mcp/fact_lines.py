@@ -10,8 +10,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
+from acp_tui.entry_labels import format_time
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path, wrap
-from acp_tui.ui.permission.rule_rows import format_time
 from acp_tui.ui.screens.mcp.server_list import MARKS, mark_style
 
 if TYPE_CHECKING:

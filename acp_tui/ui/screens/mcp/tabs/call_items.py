@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_labels import STATUS_ICONS, format_duration
+from acp_tui.entry_labels import STATUS_ICONS, format_duration, format_time
 from acp_tui.session.state import McpCall, ToolCall
 from acp_tui.session.text.invisible import reveal_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, justified_line
 from acp_tui.ui.panes.pane_list import PaneItem
-from acp_tui.ui.permission.rule_rows import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

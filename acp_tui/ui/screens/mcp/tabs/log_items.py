@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 
+from acp_tui.entry_labels import format_time
 from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 from acp_tui.ui.drawing.wrap import make_strip, wrap
 from acp_tui.ui.panes.item_builders import RIGHT_MARGIN
 from acp_tui.ui.panes.pane_list import PaneItem
-from acp_tui.ui.permission.rule_rows import format_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
