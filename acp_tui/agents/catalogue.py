@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.agents.known_agent import KnownAgent, missing_agent_message
-from acp_tui.agents.launch import Launch
+from acp_tui.agents.launch import Launch, is_url
 from acp_tui.config.paths import paths
 from acp_tui.config.problems import Problem, closest_match
 from acp_tui.errors import UserError
@@ -73,7 +73,7 @@ def find_agent(name: str, settings: Settings) -> KnownAgent:
         return agents[name]
     if faults := agent_problems(name, settings):
         raise UserError(f'The agent "{name}" cannot be used: {faults[0]}.', exit_code=2)
-    raise UserError(_unknown_agent_message(name, settings), exit_code=2)
+    raise UserError(_mistaken_name_message(name) or _unknown_agent_message(name, settings), exit_code=2)
 
 
 def resolve_launch(name: str, settings: Settings) -> Launch:
@@ -138,6 +138,25 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
             is_custom=True,
         )
     return agent
+
+
+def _mistaken_name_message(name: str) -> str | None:
+    """Return what to do instead if `name` is a URL, a folder or a program; None if it is none of these."""
+    path = Path(name)
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:  # too long, or in a folder that cannot be searched
+        return None
+    if is_url(name):
+        return f'"{name}" is a URL, not the name of an agent.'
+    if is_folder:
+        return (
+            f'"{name}" is a folder, not the name of an agent. The agent works in the current folder; '
+            "--cwd DIR chooses another."
+        )
+    if is_file:
+        return f"\"{name}\" is a file, not the name of an agent. --command 'PROG ARGS' starts any program."
+    return None
 
 
 def _unknown_agent_message(name: str, settings: Settings) -> str:

@@ -47,12 +47,17 @@ def launch_from_command(line: str) -> Launch:
         raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
     if not command or not command[0]:
         raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
-    if _URL.match(command[0]):
+    if is_url(command[0]):
         raise UserError(
             f"{visible_line(command[0])} is a URL, not a command that starts an agent.", exit_code=2
         )
     name = program_name(command)
     return Launch(name=name, title=name, command=command, ad_hoc=True)
+
+
+def is_url(text: str) -> bool:
+    """Return True for what starts with a scheme, such as `https://` or `ws://`."""
+    return _URL.match(text) is not None
 
 
 def program_name(command: Sequence[str]) -> str:

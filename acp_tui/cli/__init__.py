@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import errno
 import importlib
+import re
 import signal
 import sys
 from pathlib import Path
@@ -217,8 +218,22 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
+        message = _INVALID_CHOICE.sub(_suggest_choice, message)
         print_message(f"{message[0].upper()}{message[1:]}. See `{self.prog} --help`.")
         self.exit(USAGE)
+
+
+# How argparse says that a word is not one of the choices; Python 3.12 stopped quoting them.
+_INVALID_CHOICE = re.compile(r"(invalid choice: '(.+)') \(choose from (.+)\)$")
+
+
+def _suggest_choice(error: re.Match[str]) -> str:
+    """Return the error with the most similar choice instead of all; unchanged if none is similar."""
+    import difflib
+
+    choices = [choice.strip("'") for choice in error[3].split(", ")]
+    meant = difflib.get_close_matches(error[2], choices, 1)
+    return f"{error[1]}; did you mean {meant[0]!r}?" if meant else error[0]
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:

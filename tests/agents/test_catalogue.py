@@ -103,6 +103,23 @@ def test_an_unknown_agent_suggests_the_nearest_name(configure: Configure) -> Non
         catalogue.resolve_launch("zzz", configure())
 
 
+def test_a_folder_file_or_url_in_place_of_an_agent_is_called_what_it_is(
+    tmp_path: Path, configure: Configure
+) -> None:
+    settings = configure()
+    program = tmp_path / "agent.py"
+    program.touch()
+    with pytest.raises(UserError, match=r"is a folder, not the name of an agent.*--cwd") as caught:
+        catalogue.resolve_launch(str(tmp_path), settings)
+    assert caught.value.exit_code == 2
+    with pytest.raises(UserError, match=r"is a file, not the name of an agent.*--command"):
+        catalogue.resolve_launch(str(program), settings)
+    with pytest.raises(UserError, match="is a URL, not the name of an agent"):
+        catalogue.resolve_launch("https://example.com/agent", settings)
+    with pytest.raises(UserError, match="Unknown agent"):
+        catalogue.resolve_launch("x" * 5000, settings)
+
+
 def test_a_program_is_looked_up_on_the_path_of_its_agent(install: Install, configure: Configure) -> None:
     programs = install("mine")
     programs = programs.rename(programs.with_name("elsewhere"))

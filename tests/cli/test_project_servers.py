@@ -265,7 +265,7 @@ def test_trusted_folders_are_listed_and_forgotten(
     assert main(["trust", "forget"]) == 0
     assert main(["trust", "list"]) == 0
     assert capsys.readouterr().out == (
-        f"Forgotten: your answers about {project}.\nThere are no saved answers.\n"
+        f"Forgotten: your answers about {project}.\nNo folder has been trusted or refused.\n"
     )
     assert main(["trust", "forget"]) == 1
 

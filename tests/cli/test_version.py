@@ -41,6 +41,21 @@ def test_every_command_has_help(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "suggestion"),
+    [
+        (["config", "pth"], "Argument ACTION: invalid choice: 'pth'; did you mean 'path'?"),
+        (["permissions", "explian"], "Argument ACTION: invalid choice: 'explian'; did you mean 'explain'?"),
+        (["exec", "demo", "x", "--policy", "yollo"], "invalid choice: 'yollo'; did you mean 'yolo'?"),
+        (["agents", "zzz"], "invalid choice: 'zzz' (choose from "),
+    ],
+)
+def test_a_misspelt_choice_suggests_the_nearest_one(words: list[str], suggestion: str) -> None:
+    done = run(*words)
+    assert done.code == 2
+    assert suggestion in done.err
+
+
+@pytest.mark.parametrize(
     ("word", "meant"), [("session", "sessions"), ("sesions", "sessions"), ("doctr", "doctor")]
 )
 def test_a_misspelt_command_is_not_taken_for_an_agent(word: str, meant: str) -> None:

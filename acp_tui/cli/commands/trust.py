@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         print_json({"folders": [_as_json(path, folder) for path, folder in folders.items()]})
         return 0
     if not folders:
-        print("There are no saved answers.")
+        print("No folder has been trusted or refused.")
     for path, folder in folders.items():
         print(reveal_line(path))
         print("\n".join(labelled([*_fields(folder)], "    ")))
