@@ -221,7 +221,8 @@ class HeadlessRun:
         self._abort()
 
     def _on_timeout(self) -> None:
-        self.failure = f"Timed out after {self._args.timeout:g} s."
+        silence = self.conversation.explain_silence()
+        self.failure = f"Timed out after {self._args.timeout:g} s. {silence}".rstrip()
         if self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
             self.before_message()

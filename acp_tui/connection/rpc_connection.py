@@ -208,6 +208,10 @@ class RpcConnection:
         """Return a sentence about output that is not separated into messages; empty if all of it is."""
         return self._transport.stdout_fault()
 
+    def give_up_all(self) -> str:
+        """Note that nobody waits for any answer. Return sentences that name the requests and the fault."""
+        return self._transport.give_up_all()
+
     async def close(self) -> AgentExit:
         """Answer pending requests, then end the agent and its processes (see `processes.watcher`)."""
         await self.answer_pending()

@@ -68,7 +68,7 @@ class WireTransport:
         self._splitter = LineSplitter(line_limit)
         self._lines: deque[bytes] = deque()
         self._for_sdk: deque[dict[str, Any]] = deque()
-        self._pending: set[int] = set()  # ids of our unanswered requests
+        self._pending: dict[int, str] = {}  # our unanswered requests: id and method
         self._unanswered: dict[int, str] = {}  # the requests that we no longer wait for: id and method
         self._fault: str | None = None  # the last fault in how messages are separated, see `framing`
         self._has_output = False
@@ -107,6 +107,7 @@ class WireTransport:
             rest = self._splitter.rest()
             if rest and not rest.isspace():
                 self._report(f"The agent's {framing.unended_fault(size)}")
+                self._unanswered.clear()  # the missing line end, not a late flush, is why no answer was seen
             self._lines.append(rest)
 
     def _receive_line(self, line: bytes) -> None:
@@ -163,7 +164,7 @@ class WireTransport:
             request_id = int(request_id)  # some agents return our numeric ids as strings
         if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._pending:
             return  # unknown id or second answer; already observed
-        self._pending.discard(request_id)
+        del self._pending[request_id]
         if (method := self._unanswered.pop(request_id, None)) is not None and not self._process.writable:
             self._report(framing.LATE.format(method=method))
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
@@ -198,6 +199,14 @@ class WireTransport:
         if request_id is not None:
             self._unanswered[request_id] = method
         return self.stdout_fault() or ("" if self._has_output else framing.SILENT)
+
+    def give_up_all(self) -> str:
+        """Note that nobody waits for any answer. Return sentences that name the requests and the fault."""
+        methods = ", ".join(dict.fromkeys(self._pending.values()))
+        waited = f"No answer to {methods} came." if methods else ""
+        self._unanswered.update(self._pending)
+        fault = self.stdout_fault() or ("" if self._has_output else framing.SILENT)
+        return f"{waited} {fault}".strip()
 
     def stdout_fault(self) -> str:
         """Return a sentence about output that is not separated into messages; empty if all of it is."""
@@ -234,7 +243,7 @@ class WireTransport:
         if not self._process.writable:
             raise ConnectionResetError("the agent's stdin is closed")
         if "method" in message and "id" in message:
-            self._pending.add(message["id"])
+            self._pending[message["id"]] = message["method"]
             if (sent := CURRENT_CALL.get()) is not None:
                 sent.request_id = message["id"]
         self._observe(Record(self._clock(), "sent", message), line)

@@ -254,6 +254,15 @@ class Conversation:
         """The last lines of the agent's stderr; None before the agent is started."""
         return self._agent.stderr
 
+    def explain_silence(self) -> str:
+        """Return sentences on why the agent may not have answered; empty if nothing is known.
+
+        While nothing but the opening of a session is waited for, nobody waits for its answers any more.
+        """
+        if not self._agent.was_started:
+            return ""
+        return self._connection.stdout_fault() if self.session.working else self._connection.give_up_all()
+
     @property
     def _connection(self) -> AgentConnection:
         return self._agent.connection

@@ -13,6 +13,7 @@ from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.doctor.tool_call_check import ToolCallCheck, check_path, objects_in
 from acp_tui.protocol.framing import line_fault
 from acp_tui.session.error_codes import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from acp_tui.session.text.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -195,6 +196,10 @@ class BehaviourCheck:
             self._tool_calls.mark_served()
         if method == "session/request_permission" and str(params.get("sessionId")) not in self._subagents:
             self._tool_calls.permission(params, has_id=has_id, in_turn=self._turns > 0)
+        session = params.get("sessionId")
+        is_other = isinstance(session, str) and session not in (self._session, *self._subagents)
+        if is_other and has_id and self._session is not None and self._opening is None:
+            self._report("other-session", f"{method} is for another session", session)
         for key in ("path", "cwd"):
             check_path(self._report, method, params.get(key))
 
@@ -264,8 +269,8 @@ class BehaviourCheck:
         is_own = self._session is not None and session == self._session
         if not is_own and self._opening in CREATING_METHODS:
             self._report("update-before-session", f"updates came before the answer to {self._opening}")
-        elif not is_own and self._session is not None:
-            self._report("other-session", "an update is for another session")
+        elif not is_own and self._session is not None and isinstance(session, str):
+            self._report("other-session", "an update is for another session", session)
         elif is_own and not self._turns and self._opening is None and kind not in UPDATES_BETWEEN_TURNS:
             self._report("update-outside-turn", f"{kind} came outside of a turn")
         if kind != "agent_thought_chunk" and kind not in UPDATES_BETWEEN_TURNS:
@@ -332,7 +337,8 @@ class BehaviourCheck:
             self._report("http-status-as-code", f"the error code in an answer to {method} is an HTTP status")
 
     def _report(self, check: str, sentence: str, example: Any = None) -> None:
-        self._report_violation(check, sentence, None if example is None else str(example)[:MAX_EXAMPLE_CHARS])
+        words = example if isinstance(example, str | None) else visible_excerpt(example, MAX_EXAMPLE_CHARS)
+        self._report_violation(check, sentence, None if words is None else words[:MAX_EXAMPLE_CHARS])
 
 
 def _text_of(prompt: Any) -> str:

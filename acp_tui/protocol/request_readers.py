@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol.ignored_methods import is_known_request
+from acp_tui.protocol.ignored_methods import is_known_request, similar_name
 from acp_tui.protocol.readers import values
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_tool_call
@@ -51,7 +51,8 @@ def request_events(
         return [_elicitation(params, request_id, other_session, for_method)]
     if method in _SERVED or is_known_request(method):
         return [ev.Nothing(f"the request {method}")]
-    return [ev.Unknown(f"request {visible_excerpt(method, 80)}", params)]
+    meant = similar_name(method, _SERVED | _REPORTED)
+    return [ev.Unknown(f"request {visible_excerpt(method, 80)}{meant}", params)]
 
 
 def permission_events(

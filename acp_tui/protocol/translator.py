@@ -19,7 +19,7 @@ from acp_tui.protocol.client_calls import (
     result_events,
 )
 from acp_tui.protocol.framing import line_fault
-from acp_tui.protocol.ignored_methods import is_known_notification
+from acp_tui.protocol.ignored_methods import is_known_notification, similar_name
 from acp_tui.protocol.readers import values
 from acp_tui.protocol.readers.error_reader import read_error
 from acp_tui.protocol.readers.token_usage import read_metrics
@@ -155,7 +155,8 @@ class Translator:
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
             return [ev.Nothing(f"the notification {visible_line(method)}")]
-        return [ev.Unknown(f"notification {visible_excerpt(method, 80)}", raw)]
+        meant = similar_name(method, ["session/update"])
+        return [ev.Unknown(f"notification {visible_excerpt(method, 80)}{meant}", raw)]
 
     def _new_call_id(self) -> str:
         self._made_up += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.protocol.ignored_methods import similar_name
 from acp_tui.protocol.readers import raw_values, values
 from acp_tui.protocol.readers.content import (
     patch_diff,
@@ -47,10 +48,14 @@ def read_update(update: dict[str, Any]) -> list[ev.Event]:
 
 def _name_of(update: dict[str, Any]) -> str:
     """Return the words for an update that cannot be read."""
-    if "sessionUpdate" in update:
-        return f"session update {visible_excerpt(update['sessionUpdate'], 80)}"
-    fields = visible_line(", ".join(map(str, update))[:80]) or "nothing"
-    return f"a session update without `sessionUpdate` (it has: {fields})"
+    kind = update.get("sessionUpdate")
+    fields = visible_line(", ".join(name for name in update if name != "sessionUpdate")[:80]) or "nothing"
+    if "sessionUpdate" not in update:
+        return f"a session update without `sessionUpdate` (it has: {fields})"
+    name = f"session update {visible_excerpt(kind, 80)}"
+    if isinstance(kind, str) and kind in READERS:
+        return f"{name} with a missing or wrong field (it has: {fields})"
+    return f"{name}{similar_name(kind, READERS)}"
 
 
 # --------------------------------------------------------------------------- messages
@@ -69,7 +74,12 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
         return [ev.TextChunk(speaker, content, message_id)]
     if content is None:
         return None
-    return [ev.ContentChunk(speaker, block, message_id) for block in read_blocks(content)]
+    return [
+        ev.TextChunk(speaker, block.text, message_id, block.annotations)
+        if block.kind == "text"
+        else ev.ContentChunk(speaker, block, message_id)
+        for block in read_blocks(content)
+    ] or None
 
 
 def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:

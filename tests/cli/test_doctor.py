@@ -159,6 +159,27 @@ def test_a_late_answer_is_named_as_not_flushed(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("fault", FRAMING)
+@pytest.mark.parametrize("words", [["doctor"], ["exec", "hello"]], ids=["doctor", "exec"])
+def test_a_timeout_names_the_unanswered_request_and_the_fault(
+    tmp_path: Path, fault: str, words: list[str]
+) -> None:
+    command = [*words, "--command", agent("faulty", fault), "--timeout", "3"]
+    done = run(*command, cwd=tmp_path)
+    said = " ".join((done.out + done.err).split())
+    assert done.code == 1
+    error = said.partition("Timed out after 3 s. ")[2]
+    assert error.startswith("No answer to initialize came. ")
+    assert FRAMING[fault][0] in error
+
+
+def test_a_missing_line_end_is_not_reported_as_a_late_flush(tmp_path: Path) -> None:
+    command = agent("faulty", "no_line_end")
+    done = run("doctor", "--command", command, cwd=tmp_path, ACP_TUI_TIMEOUTS_INITIALIZE="2")
+    assert "bytes without a line end" in done.out
+    assert "came only after" not in done.out
+
+
 def test_a_byte_order_mark_is_reported_and_ignored(tmp_path: Path) -> None:
     result = report(agent("faulty", "byte_order_mark"), "--prompt", "hi", cwd=tmp_path)
     assert result["turn"]["stopReason"] == "end_turn"

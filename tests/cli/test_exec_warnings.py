@@ -13,16 +13,35 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TYPO = {"sessionUpdate": "agent_msg_chunk", "content": {"type": "text", "text": "lost"}}
+UNREADABLE = 'not recognised: session update "agent_message_chunk" with a missing or wrong field'
 NO_ID = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "t"}, "options": []}}
 
 # A step of the agent, and the warning.
 FAULTS: dict[str, tuple[list[Any], str]] = {
-    "a misspelt update": (["update", TYPO], 'not recognised: session update "agent_msg_chunk"'),
+    "a misspelt update": (
+        ["update", TYPO],
+        'not recognised: session update "agent_msg_chunk" (did you mean agent_message_chunk?)',
+    ),
+    "a known update without its content": (
+        ["update", {"sessionUpdate": "agent_message_chunk", "text": "lost"}],
+        f"{UNREADABLE} (it has: text)",
+    ),
+    "a message of no blocks": (
+        ["update", {"sessionUpdate": "agent_message_chunk", "content": []}],
+        f"{UNREADABLE} (it has: content)",
+    ),
     "a misspelt key": (
         ["update", {"session_update": "x", "content": {}}],
         "not recognised: a session update without `sessionUpdate` (it has: session_update, content)",
     ),
-    "a misspelt request": (["ask", "fs/readTextFile", {}], 'not recognised: request "fs/readTextFile"'),
+    "a misspelt request": (
+        ["ask", "fs/readTextFile", {}],
+        'not recognised: request "fs/readTextFile" (did you mean fs/read_text_file?)',
+    ),
+    "a misspelt notification": (
+        ["send", {"method": "session/updates", "params": {}}],
+        'not recognised: notification "session/updates" (did you mean session/update?)',
+    ),
     "a notification of its own": (
         ["send", {"method": "_vendor/note", "params": {"a": 1}}],
         'not recognised: notification "_vendor/note"',
@@ -86,9 +105,16 @@ def test_a_correct_agent_passes_strict(tmp_path: Path) -> None:
 def test_a_lost_answer_is_one_warning_with_a_count(tmp_path: Path) -> None:
     done = execute(steps(*[["update", TYPO]] * 30), "--output", "json", cwd=tmp_path)
     assert [warning["text"] for warning in done.result["warnings"]] == [
-        'not recognised: session update "agent_msg_chunk" (30 times)'
+        'not recognised: session update "agent_msg_chunk" (did you mean agent_message_chunk?) (30 times)'
     ]
     assert done.err.count("agent_msg_chunk") == 1
+
+
+def test_text_in_a_list_or_without_a_type_is_part_of_the_answer(tmp_path: Path) -> None:
+    chunks = [[{"type": "text", "text": "one "}], {"text": "two"}]
+    updates = [{"sessionUpdate": "agent_message_chunk", "content": content} for content in chunks]
+    done = execute(steps(*(["update", update] for update in updates)), cwd=tmp_path)
+    assert done.out == "one two\n"
 
 
 def test_a_fault_of_a_subagent_is_a_warning(tmp_path: Path) -> None:
@@ -98,7 +124,9 @@ def test_a_fault_of_a_subagent_is_a_warning(tmp_path: Path) -> None:
     )
     done = execute(prompt, "--strict", cwd=tmp_path)
     assert done.code == 1
-    assert '· not recognised: session update "agent_msg_chunk"\n' in done.err
+    assert (
+        '· not recognised: session update "agent_msg_chunk" (did you mean agent_message_chunk?)\n' in done.err
+    )
 
 
 def test_a_command_that_cannot_run_is_shown_and_is_no_fault_of_the_agent(tmp_path: Path) -> None:

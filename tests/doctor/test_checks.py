@@ -265,6 +265,31 @@ def test_updates_of_an_announced_subagent_are_not_reported_as_those_of_another_s
     assert checks(talk) == set()
 
 
+def test_requests_for_a_session_that_was_not_announced_are_reported() -> None:
+    talk = Talk()
+    turn(tool(), asks("terminal/kill", sessionId="s2", terminalId="x"))(talk)
+    [found] = [found for found in find_violations(talk.records) if found.check == "other-session"]
+    assert (found.sentence, found.example) == ("terminal/kill is for another session", "s2")
+
+
+def test_updates_without_a_session_are_not_reported_as_those_of_another_one() -> None:
+    def says(talk: Talk) -> None:
+        chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "x"}}
+        talk.received({"method": "session/update", "params": {"update": chunk}})
+
+    talk = Talk()
+    turn(says)(talk)
+    assert "other-session" not in checks(talk)
+
+
+def test_an_example_that_is_a_message_is_shown_as_json() -> None:
+    talk = Talk()
+    answered_again(talk)
+    [found] = [found for found in find_violations(talk.records) if found.check == "answered-twice"]
+    assert found.example is not None
+    assert found.example.startswith('{"jsonrpc": "2.0", "id": ')
+
+
 def test_a_session_that_could_not_be_loaded_does_not_replace_the_current_one() -> None:
     talk = Talk().opened(**INFO)
     talk.fail(talk.call("session/load", {"sessionId": "gone"}), {"code": -32602, "message": "Unknown"})
