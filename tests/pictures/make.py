@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from acp_tui.protocol.fold import fold
 from acp_tui.store.recording_reader import read_recording
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.session.record import Record
-    from acp_tui.ui.screens.base import BaseScreen
     from acp_tui.ui.theme.palette import Palette
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
@@ -84,11 +83,10 @@ def _without_fonts(svg: str) -> str:
 
 async def review_picture() -> str:
     """Return the picture of the review of sample changes as SVG."""
-    app = AcpTui(
-        lambda palette: cast("BaseScreen", sample_screen(palette, sample_review(), "src/login.py")),
-        theme="dark",
-    )
+    records = read_recording(RECORDING)
+    app = AcpTui(lambda palette: StillScreen(list(records), palette), theme="dark")
     async with app.run_test(size=REVIEW_SIZE) as pilot:
+        await app.push_screen(sample_screen(app.palette, sample_review(), "src/login.py"))
         await pilot.pause()
         return _without_fonts(app.export_screenshot(title="acp-tui"))
 
