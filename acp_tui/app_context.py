@@ -278,10 +278,10 @@ class AppContext:
     def prune(self) -> None:
         """Delete the oldest recorded sessions, and copies of files, that exceed the limits in the settings.
 
-        Sessions in use and sessions with a git worktree stay.
+        Sessions in use stay, and sessions with a worktree, a draft, queued prompts or review comments.
         """
         limits, copies = self.settings.log, self.settings.workspace
-        prune.prune(paths().data, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
+        prune.prune(paths().data, paths().state, keep=limits.keep_sessions, max_bytes=limits.keep_bytes)
         prune.prune_baselines(
             paths().data,
             days=copies.keep_baseline_days,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import write_private
 from acp_tui.store.files.locks import file_lock
+from acp_tui.store.session_title import UnsentWork
 from acp_tui.store.stored_sessions import (
     BASELINE,
     REMOVED,
@@ -41,20 +42,43 @@ class PruneCandidate:
     size: int
 
 
-def prune_candidates(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Return the sessions to remove, the oldest first.
+@dataclass(slots=True)
+class PruneSelection:
+    """The sessions that exceed the limits, the oldest first."""
 
-    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together. A session with a
-    git worktree always stays: the worktree can contain work that exists nowhere else.
+    to_remove: list[PruneCandidate]
+    unfinished: list[StoredSession]
+    """Sessions that stay, because they contain work of the user that exists nowhere else."""
+
+
+def select_sessions(data_dir: Path, state_dir: Path, *, keep: int, max_bytes: int) -> PruneSelection:
+    """Return the sessions to remove, and those that stay although they exceed the limits.
+
+    The newest ones stay: at most `keep` sessions, and at most `max_bytes` together. A session with a git
+    worktree, a draft, queued prompts or review comments always stays.
     """
-    found: list[PruneCandidate] = []
+    beyond: list[PruneCandidate] = []
     total = 0
     for position, session in enumerate(list_sessions(data_dir)):
         size = session.size()
         total += size
-        if (position >= keep or total > max_bytes) and not session.has_worktree:
-            found.append(PruneCandidate(session, size))
-    return found[::-1]
+        if position >= keep or total > max_bytes:
+            beyond.append(PruneCandidate(session, size))
+    if not beyond:
+        return PruneSelection([], [])
+    unsent = UnsentWork(state_dir)
+    unfinished = [one.session for one in reversed(beyond) if _is_unfinished(one.session, unsent)]
+    kept = {session.id for session in unfinished}
+    return PruneSelection([one for one in reversed(beyond) if one.session.id not in kept], unfinished)
+
+
+def _is_unfinished(session: StoredSession, unsent: UnsentWork) -> bool:
+    if session.has_worktree or session.id in unsent.commented or unsent.drafts.get(session.id, "").strip():
+        return True
+    try:
+        return session.has_queued_prompts()
+    except OSError:
+        return False  # it cannot be resumed
 
 
 def remove_sessions(data_dir: Path, chosen: Sequence[PruneCandidate]) -> list[PruneCandidate]:
@@ -73,9 +97,10 @@ def _delete_leftovers(sessions: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
 
 
-def prune(data_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
-    """Remove the sessions that exceed the limits. Return the removed sessions."""
-    return remove_sessions(data_dir, prune_candidates(data_dir, keep=keep, max_bytes=max_bytes))
+def prune(data_dir: Path, state_dir: Path, *, keep: int, max_bytes: int) -> list[PruneCandidate]:
+    """Remove the sessions that exceed the limits, without unfinished ones. Return the removed sessions."""
+    selected = select_sessions(data_dir, state_dir, keep=keep, max_bytes=max_bytes)
+    return remove_sessions(data_dir, selected.to_remove)
 
 
 def prune_baselines(data_dir: Path, *, days: int, max_bytes: int, now: float) -> list[StoredSession]:

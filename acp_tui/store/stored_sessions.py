@@ -138,6 +138,18 @@ class StoredSession:
         with suppress(FileNotFoundError):
             yield from read_log(self.wire, on_damaged_line)
 
+    def has_queued_prompts(self) -> bool:
+        """Return True if prompts are queued that were not sent. Raises `OSError`."""
+        queued: set[str] = set()
+        with suppress(FileNotFoundError):
+            for record in read_log(self.wire, containing=b'queued"'):
+                match record.frame:
+                    case {"event": "queued", "id": str() as prompt}:
+                        queued.add(prompt)
+                    case {"event": "unqueued", "id": str() as prompt}:
+                        queued.discard(prompt)
+        return bool(queued)
+
     def in_use(self) -> bool:
         """Return True if this or another acp-tui has the session open. Raises `OSError`."""
         try:

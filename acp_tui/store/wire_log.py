@@ -159,15 +159,18 @@ MAX_LINE_BYTES = 200_000_000
 zeros."""
 
 
-def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
-    """Yield the records of a wire log in order.
+def read_log(
+    path: Path, on_damaged_line: Callable[[int], None] | None = None, *, containing: bytes = b""
+) -> Iterator[Record]:
+    """Yield the records of a wire log in order, or only those whose lines contain the bytes `containing`.
 
     Lines that are not records are skipped, and `on_damaged_line` is called with their numbers. Blank
     lines are not reported, nor is an incomplete last line: it is normal after a crash. Raises `OSError`.
     """
     with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
         first = 1  # the number of the first line of the batch
-        while lines := _read_lines(file):
+        while batch := _read_lines(file):
+            lines = [line for line in batch if containing in line] if containing else batch
             values = _parse_together(lines)
             records = map(_parse, lines) if values is None else map(_record, values)
             for number, record in enumerate(records, start=first):
@@ -175,7 +178,7 @@ def read_log(path: Path, on_damaged_line: Callable[[int], None] | None = None) -
                     yield record
                 elif on_damaged_line is not None and _is_damaged(lines[number - first]):
                     on_damaged_line(number)
-            first += len(lines)
+            first += len(batch)
 
 
 def _read_lines(file: BinaryIO) -> list[bytes]:

@@ -18,6 +18,7 @@ from acp_tui.cli import main
 from acp_tui.config.paths import paths
 from acp_tui.console.quantities import format_size
 from acp_tui.console.tables import cells, truncate
+from acp_tui.store.drafts import Drafts
 from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import list_sessions, read_session
 
@@ -187,6 +188,17 @@ def test_prune_keeps_a_session_in_use(capsys: pytest.CaptureFixture[str]) -> Non
     assert "1 session kept" in capsys.readouterr().out
     assert folder.path.exists()
     held.close()
+
+
+def test_prune_keeps_a_session_with_a_draft_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    drafted, other = record(at=NOON), record(at=NOON + 60)
+    Drafts(paths().state).save(drafted.id, "half a thought")
+
+    assert main(["sessions", "prune", "--keep", "0", "--yes"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1 session kept because of a worktree, a draft, queued prompts or review comments.")
+    assert "Removed 1 session," in out
+    assert (drafted.path.exists(), other.path.exists()) == (True, False)
 
 
 def test_prune_without_a_terminal_removes_nothing(

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from acp_tui.store.prune import SECONDS_PER_DAY, prune, prune_baselines, prune_candidates, remove_sessions
+from acp_tui.store.drafts import Drafts
+from acp_tui.store.prune import SECONDS_PER_DAY, prune, prune_baselines, remove_sessions, select_sessions
+from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from acp_tui.store.stored_sessions import list_sessions, removal_reason, sessions_directory
 
@@ -30,7 +32,7 @@ def test_the_oldest_sessions_beyond_the_count_limit_are_removed(tmp_path: Path) 
     for folder in folders:
         folder.close()
 
-    removed = prune(tmp_path, keep=2, max_bytes=10**9)
+    removed = prune(tmp_path, tmp_path, keep=2, max_bytes=10**9)
     assert [entry.session.id for entry in removed] == [folder.id for folder in folders[:3]]
     assert ids(tmp_path) == [folders[4].id, folders[3].id]
     assert not folders[0].path.exists()
@@ -41,7 +43,7 @@ def test_the_oldest_sessions_beyond_the_size_limit_are_removed(tmp_path: Path) -
     for folder in folders:
         folder.close()
 
-    (removed,) = prune(tmp_path, keep=100, max_bytes=350_000)
+    (removed,) = prune(tmp_path, tmp_path, keep=100, max_bytes=350_000)
     assert removed.session.id == folders[0].id
     assert removed.size >= 100_000
 
@@ -51,11 +53,11 @@ def test_a_session_in_use_is_kept(tmp_path: Path) -> None:
     old.close()
     new.close()
 
-    removed = prune(tmp_path, keep=0, max_bytes=0)
+    removed = prune(tmp_path, tmp_path, keep=0, max_bytes=0)
     assert [entry.session.id for entry in removed] == [old.id, new.id]
     assert ids(tmp_path) == [oldest.id]
     oldest.close()
-    assert len(prune(tmp_path, keep=0, max_bytes=0)) == 1
+    assert len(prune(tmp_path, tmp_path, keep=0, max_bytes=0)) == 1
 
 
 def test_a_session_with_a_worktree_is_kept(tmp_path: Path) -> None:
@@ -64,14 +66,29 @@ def test_a_session_with_a_worktree_is_kept(tmp_path: Path) -> None:
     old.update_meta(worktree={"path": str(tmp_path / "worktree")})
     for folder in (old, new):
         folder.close()
-    assert prune(tmp_path, keep=1, max_bytes=10**9) == []
+    assert prune(tmp_path, tmp_path, keep=1, max_bytes=10**9) == []
     (tmp_path / "worktree").rmdir()
-    assert len(prune(tmp_path, keep=1, max_bytes=10**9)) == 1
+    assert len(prune(tmp_path, tmp_path, keep=1, max_bytes=10**9)) == 1
+
+
+def test_sessions_with_a_draft_a_queued_prompt_or_comments_are_kept(tmp_path: Path) -> None:
+    drafted, blank, queued, sent, commented = folders = [record(tmp_path, at) for at in range(5)]
+    Drafts(tmp_path).save(drafted.id, "half a thought")
+    Drafts(tmp_path).save(blank.id, " ")
+    SavedComments(tmp_path).save(commented.id, [{"text": "Why?"}])
+    for folder in (queued, sent):
+        folder.log.append(0, "client", {"event": "queued", "id": "queued-1", "text": "later", "blocks": []})
+    sent.log.append(0, "client", {"event": "unqueued", "id": "queued-1"})
+    for folder in folders:
+        folder.close()
+    removed = prune(tmp_path, tmp_path, keep=0, max_bytes=0)
+    assert [entry.session.id for entry in removed] == [blank.id, sent.id]
+    assert ids(tmp_path) == [commented.id, queued.id, drafted.id]
 
 
 def test_the_limit_on_recordings_does_not_count_baselines(tmp_path: Path) -> None:
     record(tmp_path, 1).close()
-    assert prune(tmp_path, keep=100, max_bytes=500_000) == []
+    assert prune(tmp_path, tmp_path, keep=100, max_bytes=500_000) == []
 
 
 def prune_copies(data_dir: Path, *, days: int = 30, max_bytes: int = 10**9, now: float = 0) -> list[str]:
@@ -120,13 +137,13 @@ def test_the_baseline_of_a_session_in_use_is_kept(tmp_path: Path) -> None:
 def test_a_damaged_session_folder_can_be_removed(tmp_path: Path) -> None:
     (sessions_directory(tmp_path) / "broken").mkdir(parents=True)
 
-    assert [entry.session.id for entry in prune(tmp_path, keep=0, max_bytes=0)] == ["broken"]
+    assert [entry.session.id for entry in prune(tmp_path, tmp_path, keep=0, max_bytes=0)] == ["broken"]
     assert ids(tmp_path) == []
 
 
 def test_sessions_already_removed_are_not_counted(tmp_path: Path) -> None:
     record(tmp_path, 1).close()
-    chosen = prune_candidates(tmp_path, keep=0, max_bytes=0)
+    chosen = select_sessions(tmp_path, tmp_path, keep=0, max_bytes=0).to_remove
 
     assert len(remove_sessions(tmp_path, chosen)) == 1
     assert remove_sessions(tmp_path, chosen) == []
@@ -137,10 +154,10 @@ def test_an_interrupted_removal_is_finished_by_the_next_prune(tmp_path: Path) ->
     folder.close()
     leftover = folder.path.rename(folder.path.with_name(f".removed-{folder.id}"))
 
-    assert prune(tmp_path, keep=0, max_bytes=0) == []
+    assert prune(tmp_path, tmp_path, keep=0, max_bytes=0) == []
     assert not leftover.exists()
 
 
 def test_pruning_a_missing_directory_removes_and_creates_nothing(tmp_path: Path) -> None:
-    assert prune(tmp_path / "nowhere", keep=0, max_bytes=0) == []
+    assert prune(tmp_path / "nowhere", tmp_path, keep=0, max_bytes=0) == []
     assert not (tmp_path / "nowhere").exists()

@@ -13,7 +13,7 @@ from acp_tui.console.quantities import format_size, pluralize
 from acp_tui.console.tables import truncate
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.prune import prune_candidates, remove_sessions
+from acp_tui.store.prune import remove_sessions, select_sessions
 from acp_tui.store.session_title import UnsentWork, session_title
 
 
@@ -36,7 +36,11 @@ def run(args: argparse.Namespace) -> int:
     limits = config.load(Path.cwd()).log
     keep = limits.keep_sessions if args.keep is None else args.keep
     max_bytes = limits.keep_bytes if args.max_size is None else args.max_size
-    chosen = prune_candidates(paths().data, keep=keep, max_bytes=max_bytes)
+    selected = select_sessions(paths().data, paths().state, keep=keep, max_bytes=max_bytes)
+    chosen = selected.to_remove
+    if unfinished := len(selected.unfinished):
+        reason = "a worktree, a draft, queued prompts or review comments"
+        print(f"{pluralize(unfinished, 'session').capitalize()} kept because of {reason}.")
     if not chosen:
         print(f"Nothing to remove: the limits are {keep} sessions and {format_size(max_bytes)}.")
         return 0
