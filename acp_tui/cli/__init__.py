@@ -219,7 +219,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
         message = _INVALID_CHOICE.sub(_suggest_choice, message)
-        print_message(f"{message[0].upper()}{message[1:]}. See `{self.prog} --help`.")
+        end = "" if message.endswith("?") else "."
+        print_message(f"{message[0].upper()}{message[1:]}{end} See `{self.prog} --help`.")
         self.exit(USAGE)
 
 

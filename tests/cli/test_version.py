@@ -43,9 +43,12 @@ def test_every_command_has_help(command: str) -> None:
 @pytest.mark.parametrize(
     ("words", "suggestion"),
     [
-        (["config", "pth"], "Argument ACTION: invalid choice: 'pth'; did you mean 'path'?"),
-        (["permissions", "explian"], "Argument ACTION: invalid choice: 'explian'; did you mean 'explain'?"),
-        (["exec", "demo", "x", "--policy", "yollo"], "invalid choice: 'yollo'; did you mean 'yolo'?"),
+        (["config", "pth"], "Argument ACTION: invalid choice: 'pth'; did you mean 'path'? See"),
+        (
+            ["permissions", "explian"],
+            "Argument ACTION: invalid choice: 'explian'; did you mean 'explain'? See",
+        ),
+        (["exec", "demo", "x", "--policy", "yollo"], "invalid choice: 'yollo'; did you mean 'yolo'? See"),
         (["agents", "zzz"], "invalid choice: 'zzz' (choose from "),
     ],
 )
