@@ -18,6 +18,7 @@ from acp_tui.mcp.error_lines import error_lines
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
 from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
+from acp_tui.mcp.transports.stdio_process import INVALID_ANSWER_CODE
 from acp_tui.processes.piped_process import signal_name
 from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 from acp_tui.store.secret_patterns import redact_text
@@ -361,6 +362,12 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
         return FailureCause.CLOSED, "closed the connection; test the server, then try again"
     if code == REQUEST_TIMEOUT:
         return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
+    if code == INVALID_ANSWER_CODE:
+        what = f"does not follow the protocol: {visible_line(message[:MAX_QUOTE])}"
+        if connecting:
+            clause = f"did not complete the MCP handshake: its answer {what}"
+            return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
+        return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
     if message == "Sampling not supported":
         message = SAMPLING_DECLINED
     data = "" if error.error.data is None else f": {visible_excerpt(error.error.data, MAX_QUOTE)}"

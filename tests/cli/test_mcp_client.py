@@ -71,7 +71,7 @@ def test_a_test_prints_what_each_server_offers_or_why_it_fails(
     assert "bad exited with code 3" in out
     assert "the program no-such-program was not found on PATH, which is" in " ".join(out.split())
     assert "off  disabled" in out
-    assert err == "acp-tui: 2 of 4 servers cannot be used.\n"
+    assert err == "acp-tui: 2 of 4 servers cannot be used: bad, gone.\n"
 
 
 def test_warnings_of_the_sdk_are_not_printed(define: Define, http_servers: HttpServers) -> None:
@@ -204,6 +204,24 @@ def test_prompts_and_resources(script: None, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "The text of test://readme\n"
 
 
+@pytest.mark.parametrize(
+    ("action", "method", "kind"),
+    [
+        ("prompts", "prompts/list", "prompts"),
+        ("resources", "resources/list", "resources"),
+        ("resources", "resources/templates/list", "resource templates"),
+    ],
+)
+def test_a_list_that_the_server_does_not_send_is_an_error(
+    action: str, method: str, kind: str, define: Define, capsys: pytest.CaptureFixture[str]
+) -> None:
+    define(script=stdio_command("--error", method))
+    assert main(["mcp", action]) == 1
+    out, err = capsys.readouterr()
+    assert f"no {action}" not in out
+    assert f"script could not list its {kind}: " in err
+
+
 def test_the_list_shows_when_a_server_was_tested(script: None, capsys: pytest.CaptureFixture[str]) -> None:
     main(["mcp", "test", "script"])
     capsys.readouterr()
@@ -222,8 +240,13 @@ def test_the_log_shows_calls_and_stderr(define: Define, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "stderr  warm␛[0m up" in out
     assert 'echo {"text": "hi"} → hi (' in out
-    assert main(["mcp", "log", "other"]) == 0
-    assert 'There is no log of an MCP server "other".' in capsys.readouterr().err
+
+
+def test_a_log_that_does_not_exist(script: None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "log", "script"]) == 0
+    assert 'There is no log of an MCP server "script".' in capsys.readouterr().err
+    assert main(["mcp", "log", "scrip"]) == 2
+    assert 'There is no MCP server "scrip"; did you mean script?' in capsys.readouterr().err
 
 
 def test_servers_of_one_name_in_two_files_have_their_own_logs(

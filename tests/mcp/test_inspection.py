@@ -65,6 +65,23 @@ async def test_the_digest_of_a_changed_tool_differs() -> None:
     assert [name for name in old if name in new and old[name] != new[name]]
 
 
+async def test_a_result_that_is_not_an_object_fails_its_request_at_once() -> None:
+    found = await inspect(stdio_server("--garble", "prompts/list"))
+    assert (found.status, found.failure, found.prompts) == ("connected", None, [])
+    assert found.failed_lists["prompts"] == (
+        "script could not list its prompts: it sent an answer that does not follow the protocol: "
+        "its result is not an object."
+    )
+    assert found.noise == []
+
+
+async def test_a_handshake_whose_answer_is_not_a_response_says_what_is_wrong() -> None:
+    found = await inspect(stdio_server("--garble", "initialize"))
+    assert found.failure is not None
+    assert found.failure.cause == FailureCause.HANDSHAKE
+    assert "its answer does not follow the protocol: its result is not an object" in found.failure.sentence
+
+
 async def test_a_list_that_fails_does_not_affect_the_others() -> None:
     found = await inspect(stdio_server("--error", "prompts/list"))
     assert (found.status, found.failure, found.prompts) == ("connected", None, [])

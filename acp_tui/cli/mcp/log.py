@@ -50,11 +50,17 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _records(name: str, mcp_config_files: Sequence[Path]) -> list[dict[str, Any]]:
-    """Return the log of the server that the name stands for here; otherwise of any server of this name."""
+    """Return the log of the server that the name stands for here; otherwise of any server of this name.
+
+    Raises `UserError` if there is neither such a server nor a log.
+    """
     try:
         server = servers_here(mcp_config_files).defined(name)
     except UserError:
-        return read_logs(paths().state, name)
+        records = read_logs(paths().state, name)
+        if not records:
+            raise
+        return records
     return McpLog(paths().state, name, str(server.file)).read()
 
 

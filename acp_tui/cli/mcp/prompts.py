@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
 from acp_tui.cli.mcp_client.content_text import block_text
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the prompts, or one prompt."""
     if args.prompt is None:
-        return print_offers(args, lambda found: {"prompts": [asdict(each) for each in found.prompts]}, _rows)
+        return print_offers(args, _document, _rows, lists=("prompts",))
     import asyncio
 
     server = server_named(args.name, args.mcp_config)
@@ -52,6 +52,10 @@ async def _get(server: ResolvedServer, name: str, arguments: dict[str, str]) -> 
 
     async with connected(server, "prompts") as (connection, _):
         return await get_prompt(connection, name, arguments)
+
+
+def _document(found: Inspection) -> dict[str, Any]:
+    return {"prompts": [asdict(each) for each in found.prompts]}
 
 
 def _rows(found: Inspection) -> list[tuple[str, str]]:

@@ -30,7 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the resources, or the content of one."""
     if args.uri is None:
-        return print_offers(args, _document, _rows)
+        return print_offers(args, _document, _rows, lists=("resources", "resource_templates"))
     import asyncio
 
     server = server_named(args.name, args.mcp_config)

@@ -73,8 +73,9 @@ def _print_untested(here: ServersHere, tested: list[Inspected]) -> None:
         print(visible_line(f"{unsent.server.name}  not tested: {unsent.reason}"))
     for problem in here.problems:
         print_message(problem)
-    failed = sum(each.found.status != "connected" for each in tested)
+    failed = [each.server.name for each in tested if each.found.status != "connected"]
     if failed:
-        print_message(f"{failed} of {pluralize(len(tested), 'server')} cannot be used.")
+        total = pluralize(len(tested), "server")
+        print_message(f"{len(failed)} of {total} cannot be used: {', '.join(failed)}.")
     elif not tested:
         print_message("No MCP server is enabled here.")

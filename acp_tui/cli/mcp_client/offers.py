@@ -22,15 +22,17 @@ def print_offers(
     args: argparse.Namespace,
     document: Callable[[Inspection], dict[str, Any]],
     rows: Callable[[Inspection], list[tuple[str, str]]],
+    lists: tuple[str, ...],
 ) -> int:
     """Print what the server `args.name`, or every enabled server, offers.
 
-    Return 1 if a server cannot be used.
+    Return 1 if a server cannot be used, or did not send one of the lists.
 
     Args:
         args: The arguments of the action, whose name is `args.action`.
         document: Returns what is printed with `--json`.
         rows: Returns the rows that are printed without `--json`, each a usage and a description.
+        lists: The lists that the rows come from, as attributes of `Inspection`.
     """
     import asyncio
 
@@ -41,12 +43,17 @@ def print_offers(
     inspected = [each.found for each in asyncio.run(inspect_servers(servers, source=args.action))]
     if args.json:
         print_json({"servers": [{"name": found.name, **document(found)} for found in inspected]})
+    complete = True
     for found in inspected:
+        failures = [found.failed_lists[each] for each in lists if each in found.failed_lists]
         if found.failure is not None:
-            print_message(found.failure.sentence)
-        elif not args.json:
-            lines = labelled(rows(found), "    ") or [f"    no {args.action}"]
-            print("\n".join([visible_line(found.name), *lines]))
+            failures = [found.failure.sentence]
+        lines = labelled(rows(found), "    ")
+        if not args.json and (lines or not failures):
+            print("\n".join([visible_line(found.name), *(lines or [f"    no {args.action}"])]))
+        for sentence in failures:
+            print_message(sentence)
+        complete = complete and not failures
     if not inspected:
         print_message("No MCP server is enabled here.")
-    return OK if all(found.failure is None for found in inspected) else FAILED
+    return OK if complete else FAILED

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import anyio
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.mcp.secrets import mask_secrets, secret_values
@@ -40,6 +40,8 @@ MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_NOISE_LINES = 50
 """How many noise lines (lines on stdout that are not MCP messages) to keep; `noise_count` counts all."""
 MAX_LINE_CHARACTERS = 500
+INVALID_ANSWER_CODE = -32098
+"""The code of the error that takes the place of an answer that is not a JSON-RPC response."""
 EXIT_SECONDS = 3.0
 """How long to wait for the exit of a process that has closed its stdout."""
 
@@ -144,8 +146,12 @@ class StdioProcess:
         try:
             message = jsonrpc_message_adapter.validate_json(line, by_name=False)
         except ValueError:
-            self._add_noise(line)
-            return
+            answer = _invalid_answer(line)
+            if answer is None:
+                self._add_noise(line)
+                return
+            self._report_line(self._display(line))
+            message = answer
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # keep reading to the end
             await received.send(SessionMessage(message))
 
@@ -154,6 +160,9 @@ class StdioProcess:
         self.noise_count += 1
         if len(self.noise) < MAX_NOISE_LINES:
             self.noise.append(text)
+        self._report_line(text)
+
+    def _report_line(self, text: str) -> None:
         if self._handlers.on_noise is not None:
             self._handlers.on_noise(text)
 
@@ -195,6 +204,34 @@ def _describe_error_answer(line: bytes) -> bytes | None:
     if message.get("id") is not None:
         return None
     return f"an error without an id ({text}); servers must not answer notifications".encode()
+
+
+def _invalid_answer(line: bytes) -> JSONRPCError | None:
+    """Return an error for the request that an invalid answer belongs to, so that it is not waited for.
+
+    None if the line is not an answer.
+    """
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(message, dict) or "method" in message:
+        return None
+    if not message.keys() & {"jsonrpc", "result", "error"}:  # some other JSON, such as a log record
+        return None
+    request_id = message.get("id")
+    if not isinstance(request_id, int | str) or isinstance(request_id, bool):
+        return None
+    if message.get("jsonrpc") != "2.0":
+        fault = 'it lacks "jsonrpc": "2.0"'
+    elif "result" in message:
+        fault = "its result is not an object"
+    elif "error" in message:
+        fault = "its error is not an object with a code and a message"
+    else:
+        fault = "it has neither a result nor an error"
+    error = ErrorData(code=INVALID_ANSWER_CODE, message=fault)
+    return JSONRPCError(jsonrpc="2.0", id=request_id, error=error)
 
 
 def working_directory(server: ResolvedServer) -> Path:

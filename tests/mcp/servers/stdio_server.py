@@ -163,6 +163,9 @@ class StdioServer:
         if call.modern:
             own = {PREFIX + "serverInfo": self._info()}
             result = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private", **result, "_meta": own}
+        if method in self.options.garble:
+            self.send({"id": call.id, "result": [result]})
+            return
         self.send({"id": call.id, "result": result})
 
     def _result(self, call: Call, method: str) -> dict[str, Any] | None:
@@ -388,6 +391,7 @@ def parse_options() -> argparse.Namespace:
     add("--exit", type=int, metavar="CODE", help="exit at start")
     add("--start-when", type=Path, metavar="FILE", help="start once this file exists")
     add("--mute", nargs="*", metavar="METHOD", help="never answer these methods; without METHOD, none at all")
+    add("--garble", nargs="*", default=[], metavar="METHOD", help="answer with a result that is no object")
     add("--error", nargs="*", default=[], metavar="METHOD", help="answer these methods with an error")
     add("--hidden", action="store_true", help="invisible characters in a description and a schema")
     add("--twice", action="store_true", help="two tools of one name")
