@@ -142,6 +142,8 @@ class Review:
         """Set the current version of a file. Parts that were accepted before stay accepted."""
         known = self.files.get(file.path)
         if known is not None and known.now == file.now and known.obstacle == file.obstacle:
+            if known.old == file.old:
+                self.files[file.path] = file  # with its authors, which can have been unknown
             return
         if known is not None and known.old != file.old:
             file = ChangedFile.between(

@@ -13,6 +13,7 @@ from acp_tui.review.authorship import CLOSED, turn_bit
 from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.stored_sessions import read_session
 from tests.support.scripted_conversation import ScriptedConversation, scripted_conversation
+from tests.support.waiting import until
 from tests.workspace.projects import fill, repository
 
 if TYPE_CHECKING:
@@ -76,6 +77,12 @@ async def parts(chat: ScriptedConversation) -> dict[str, int]:
     return {path.name: len(file.parts) for path, file in review.model.files.items() if not file.done}
 
 
+async def revert_recorded(chat: ScriptedConversation) -> None:
+    """Wait until the state of the files after a revert is saved, after that of the first turn."""
+    state = chat.conversation._baseline.state
+    await until(lambda: len(state.names("turn-")) == 2)
+
+
 def names_only(notices: list[str]) -> list[str]:
     return [notice for notice in notices if "closed" in notice or "copies" in notice]
 
@@ -137,6 +144,31 @@ async def test_what_changed_while_the_session_was_closed_is_said(runs: Runs, *, 
     assert await parts(again) == {"a.txt": 3, "b\x1b[31m.txt": 1}
     file = again.conversation.review.model.files[runs.project / "a.txt"]
     assert [file.authors_of(part) for part in file.parts] == [turn_bit(1), CLOSED, turn_bit(1)]
+
+
+async def test_what_the_review_reverted_was_not_changed_while_the_session_was_closed(runs: Runs) -> None:
+    chat = await runs.first()
+    await parts(chat)
+    [file] = chat.conversation.review.model.files.values()
+    await chat.conversation.review.revert(file, [file.parts[0]])
+    await revert_recorded(chat)
+    again = await runs.again(kill=True)
+    assert names_only(again.notices()) == []
+    assert await parts(again) == {"a.txt": 1}
+
+
+async def test_hunks_still_have_authors_after_a_decision_of_an_earlier_run_was_undone(runs: Runs) -> None:
+    chat = await runs.first()
+    await parts(chat)
+    [file] = chat.conversation.review.model.files.values()
+    await chat.conversation.review.revert(file, [file.parts[0]])
+    await revert_recorded(chat)
+    again = await runs.again(kill=True)
+    assert await parts(again) == {"a.txt": 1}
+    await again.conversation.review.undo()
+    assert await parts(again) == {"a.txt": 2}
+    [file] = again.conversation.review.model.files.values()
+    assert [file.authors_of(part) for part in file.parts] == [turn_bit(1), turn_bit(1)]
 
 
 async def test_a_fork_begins_with_the_changes_decisions_and_comments_of_the_original(runs: Runs) -> None:

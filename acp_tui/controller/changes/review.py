@@ -101,6 +101,12 @@ class ConversationReview:
         )
         await asyncio.to_thread(self._write_saved, saved)
 
+    async def _save_written(self) -> None:
+        """Save the decisions after files were written, which are not changed while the session is closed."""
+        await self._save()
+        if self._baseline.is_ready:
+            self._baseline.turns.mark_open()
+
     def _write_saved(self, saved: SavedReview) -> None:
         value, contents = saved.to_json(self._names)
         state = self._baseline.state
@@ -193,7 +199,7 @@ class ConversationReview:
                 except ChangedMeanwhileError:
                     raise self._changed(shown.path) from None
             self.model.record(decision)
-            await self._save()
+            await self._save_written()
             await self._release(held)
 
     async def accept_file(self, path: Path) -> None:
@@ -222,7 +228,7 @@ class ConversationReview:
             except ChangedMeanwhileError:
                 raise self._changed(path) from None
             self.model.record(decision)
-            await self._save()
+            await self._save_written()
             await self._release(held)
 
     def accepted(self) -> set[Path]:
@@ -280,7 +286,7 @@ class ConversationReview:
             if reverted:
                 in_order = {file.path: reverted[file.path] for file, _ in chosen if file.path in reverted}
                 self.model.record(self.model.revert_all(in_order))
-                await self._save()
+                await self._save_written()
             try:
                 await self._release(held)
             except UserError as error:
@@ -316,10 +322,12 @@ class ConversationReview:
                     f"The revert cannot be undone: a file has changed since. {_UNDO_CONDITION}"
                 ) from None
             finally:
-                for write in writes:  # if a write failed, the files written before it must be loaded again
-                    self._stamps.pop(write.path, None)
+                # If a write failed, the files written before it must be loaded again. A decision of an
+                # earlier acp-tui does not know who changed which hunk.
+                for file in self.model.decisions[-1].before:
+                    self._stamps.pop(file.path, None)
             decision = self.model.undo()
-            await self._save()
+            await self._save_written()
             await self._release(held)
             return decision
 

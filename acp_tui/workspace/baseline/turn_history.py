@@ -37,7 +37,10 @@ class HistoryLimits:
 
 
 REWIND, CLOSED = 0, -1
-"""The numbers of periods that are not turns: a rewind, and the time while the session was closed."""
+"""The numbers of periods that are not turns: a rewind, and the time while the session was closed.
+
+A period `REWIND` of no length marks how the files were while the session was open.
+"""
 CLOSE_SECONDS = 3.0
 """The longest wait for the checkpoints when the session is closed."""
 _TURN, _HISTORY = "turn-", "history"  # names in `SavedState`
@@ -99,6 +102,8 @@ class TurnHistory:
         self._turns: list[Turn] = []
         self._dropped = False
         self._ending: asyncio.Task[None] | None = None
+        self._marking: asyncio.Task[None] | None = None
+        self._marks = 0
         self._undo: tuple[Checkpoint, list[Path], Checkpoint] | None = None
         self._places = count()
         self._lock = asyncio.Lock()  # no turn begins while files are restored
@@ -150,6 +155,31 @@ class TurnHistory:
         if self._ending is not None:
             await asyncio.shield(self._ending)
 
+    def mark_open(self) -> None:
+        """Start to record how the files are now. Return at once.
+
+        After a crash, what changed before does not count as changed while the session was closed.
+        """
+        self._marks += 1
+        self._marking = asyncio.create_task(self._mark_open(self._marks, self._marking))
+
+    async def _mark_open(self, number: int, earlier: asyncio.Task[None] | None) -> None:
+        if earlier is not None:
+            await asyncio.wait([earlier])
+        await self.settled()
+        if number < self._marks:
+            return  # a later call records the files
+        last = self._turns[-1] if self._turns else None
+        with suppress(UserError):
+            now = await self._baseline.checkpoint()
+            if self._turns and (self._turns[-1] is not last or self._turns[-1].after is None):
+                return  # a turn has begun
+            if last is not None and last.number == REWIND and last.before is last.after:
+                last.before = last.after = now
+                await self._save(last)
+            else:
+                await self._add(Turn(REWIND, now, now))
+
     async def close(self, *, checkpoint: bool = False) -> None:
         """Stop. With `checkpoint`, what changes from now on counts as changed while the session was closed.
 
@@ -158,15 +188,18 @@ class TurnHistory:
         with suppress(UserError, TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
                 await self.settled()
+                if self._marking is not None and not checkpoint:
+                    await asyncio.wait([self._marking])
                 if checkpoint:
                     now = await self._baseline.checkpoint()
                     if self._turns and self._turns[-1].after is None:
                         self._turns[-1].after = now
                         await self._save(self._turns[-1])
                     await self._add(Turn(CLOSED, now))
-        if self._ending is not None:
-            self._ending.cancel()
-            await asyncio.wait([self._ending])
+        for task in (self._marking, self._ending):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
 
     async def _end(self, turn: Turn) -> None:
         try:

@@ -314,6 +314,7 @@ class ReviewScreen(Dialog[None]):
         """Undo the last decision, and show the change it was about."""
         if not await self._deciding.undo():
             self.notify("There is no decision to undo.", timeout=3)
+        self.request_refresh()  # a decision of an earlier acp-tui does not know who changed which hunk
 
     def action_revert_all(self) -> None:
         """Revert everything that is shown, after a confirmation."""
