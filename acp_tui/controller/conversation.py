@@ -207,6 +207,7 @@ class Conversation:
             forked.path / BASELINE if forked is not None else None,
             bool(self.session.prompts),
             self.session.heard_at,
+            self._recorder.continued_at,
         )
 
     @property

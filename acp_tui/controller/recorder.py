@@ -45,6 +45,8 @@ class Recorder:
         self._saved_title: str | None = None
         self._title_saved_at = 0.0
         folder.on_notice = lambda sentence: self.note(Noticed("warning", sentence))
+        self.continued_at: float | None = None
+        """The time of the last record of the earlier run, if there was one."""
         self._continue(past)
         self._saved_title = self.session.title
 
@@ -96,7 +98,7 @@ class Recorder:
         at = 0.0
         for record in past:
             self._fold.apply(record)
-            at = record.at
+            at = self.continued_at = record.at
         for terminal in self.session.terminals.values():
             if terminal.owner != "agent" and terminal.ended_at is None:
                 self.observe(Record(at, "client", to_record(TerminalExited(terminal.terminal_id))))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.review.authorship import CLOSED, turn_bit
+from acp_tui.review.authorship import CLOSED, YOU, turn_bit
 from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.stored_sessions import read_session
 from tests.support.scripted_conversation import ScriptedConversation, scripted_conversation
@@ -129,6 +129,24 @@ async def test_only_what_changed_since_a_decision_is_listed_after_a_resume(runs:
     assert await asyncio.to_thread(again.conversation.review.accepted) == {runs.project / "a.txt"}
     fill(runs.project, {"a.txt": CHANGED.replace("line 20\n", "twenty\n")})
     assert await parts(again) == {"a.txt": 1}
+
+
+async def test_what_a_command_of_the_user_changed_before_a_crash_is_by_the_user(runs: Runs) -> None:
+    chat = await runs.first()
+    await chat.conversation.user_commands.run("echo mine > b.txt")
+    await until(lambda: all(terminal.ended_at for terminal in chat.session.terminals.values()))
+    again = await runs.again(kill=True)
+    assert names_only(again.notices()) == []
+    assert await parts(again) == {"a.txt": 2, "b.txt": 1}
+    assert again.conversation.review.model.files[runs.project / "b.txt"].authors == YOU
+
+
+async def test_what_was_deleted_after_a_crash_is_said(runs: Runs) -> None:
+    chat = await runs.first()
+    chat.conversation.folder.close()
+    (runs.project / "b.txt").unlink()
+    again = await runs.again(kill=True)
+    assert names_only(again.notices()) == ["1 file changed while the session was closed: b.txt."]
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["quit", "killed"])

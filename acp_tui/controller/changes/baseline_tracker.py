@@ -67,6 +67,8 @@ class Origin:
     """Whether the session has prompts of an earlier run, so that its files may have been changed by them."""
     last_heard: float | None = None
     """The time of the agent's last message in the earlier run."""
+    last_recorded: float | None = None
+    """The time of the last record of the earlier run, which can be the end of a command of the user."""
 
 
 class BaselineTracker:
@@ -262,7 +264,9 @@ class BaselineTracker:
 
     async def _resume_history(self) -> None:
         is_fork = self._origin.copy_of is not None
-        changed = await self.turns.resume(self._origin.last_heard, was_closed=not is_fork)
+        changed = await self.turns.resume(
+            self._origin.last_heard, self._origin.last_recorded, was_closed=not is_fork
+        )
         if changed:
             cwd = str(self._roots.cwd)
             names = ", ".join(visible_line(relative_path(str(path), cwd)) for path in changed[:MAX_NAMES])

@@ -211,12 +211,16 @@ class TurnHistory:
 
     # ---- saving
 
-    async def resume(self, last_heard: float | None = None, *, was_closed: bool = True) -> list[Path]:
+    async def resume(
+        self, last_heard: float | None = None, last_recorded: float | None = None, *, was_closed: bool = True
+    ) -> list[Path]:
         """Continue a saved history. Return what changed while the session was closed. Raises `UserError`.
 
         If acp-tui was killed during a turn, files that were changed until `last_heard`, the time of the
-        agent's last message, count as changed in the turn. If not `was_closed`, the history is that of
-        another session, which may be open: what changed since its last turn counts as changed by the user.
+        agent's last message, count as changed in the turn. Files that were changed later, until
+        `last_recorded`, the time of the last record, count as changed by the user. If not `was_closed`, the
+        history is that of another session, which may be open: what changed since its last turn counts as
+        changed by the user.
         """
         async with self._lock:
             await asyncio.to_thread(self._load)
@@ -232,7 +236,9 @@ class TurnHistory:
                 return []
             if last is None or last.after is not None:
                 before = last.after if last is not None and last.after is not None else Checkpoint({}, {})
-                last = await self._add(Turn(CLOSED, before))
+                last = await self._add(
+                    Turn(CLOSED, _until(last_recorded, before, now, undated_is_later=True))
+                )
             last.after = now
             changed = [path for path, *_ in await self._differences(last.before, now)]
             await (self._save(last) if changed else self._remove(last))
@@ -505,14 +511,22 @@ def _untouched(path: Path, old: Checkpoint, new: Checkpoint) -> bool:
     return path in old.files and path in new.files and old.signatures[path] == new.signatures[path]
 
 
-def _until(moment: float | None, before: Checkpoint, now: Checkpoint) -> Checkpoint:
-    """Return the state at a moment between two checkpoints, as far as the times of the files tell."""
+def _until(
+    moment: float | None, before: Checkpoint, now: Checkpoint, *, undated_is_later: bool = False
+) -> Checkpoint:
+    """Return the state at a moment between two checkpoints, as far as the times of the files tell.
+
+    The times of deleted files, and of those that are as in the baseline again, are unknown. With
+    `undated_is_later`, they count as changed after the moment, otherwise before it.
+    """
 
     def is_later(path: Path) -> bool:
         seen = now.signatures.get(path)
-        return moment is None or (seen is not None and seen[-1] > moment * 1e9)
+        if moment is None or seen is None:
+            return moment is None or undated_is_later
+        return seen[-1] > moment * 1e9
 
-    later = {path for path in now.files if is_later(path)}
+    later = {path for path in _paths(before, now) if is_later(path)}
     files = {path: state for path, state in now.files.items() if path not in later}
     files |= {path: before.files[path] for path in later if path in before.files}
     signatures = {**before.signatures, **now.signatures}
