@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from rich.cells import cell_len
 from rich.segment import Segment
 from textual.message import Message
+from textual.reactive import Reactive, reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
@@ -49,6 +50,9 @@ class QueueStrip(Widget, can_focus=True):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"queue--label", "queue--paused", "queue--current"}
     BINDINGS: ClassVar[list[BindingType]] = bindings("queue")
+
+    tab_is_taken: Reactive[bool] = reactive(False)
+    """True while `Tab` opens or leaves a question, instead of moving to the queue."""
 
     class PromptAction(Message):
         """A request to do something with a queued prompt."""
@@ -127,7 +131,7 @@ class QueueStrip(Widget, can_focus=True):
         count = len(self._shown)
         waiting = f"{count} queued" if count > 1 else "queued"
         if not self._paused:
-            is_hint = count > 1 and not (self.has_focus or self.disabled)
+            is_hint = count > 1 and not (self.has_focus or self.disabled or self.tab_is_taken)
             return f"{waiting}: {EDIT_HINT}" if is_hint else waiting
         which = f" {self._paused}" if self._paused < count else ""
         paused = f"{waiting},{which} paused"

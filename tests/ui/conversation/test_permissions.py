@@ -466,6 +466,22 @@ async def test_tab_moves_to_the_prompt_whose_text_is_queued_until_the_question_i
         assert "Tab answer" not in ui.text()
 
 
+async def test_the_queue_does_not_promise_tab_while_tab_answers_a_question(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await ui.send(*asks(), ["wait_for_cancel"])
+        await ui.asked()
+        for text in ("one", "two"):
+            await ui.press("tab", *text, "enter")
+            await ui.asked()
+        await ui.press("tab")
+        await ui.sees("Tab answer", "2 queued")
+        assert "Tab to edit one" not in ui.text()
+        await ui.press("tab")
+        await ui.asked()
+        await ui.press("a")
+        await ui.sees("2 queued: Tab to edit one")
+
+
 async def test_writing_a_file_outside_the_workspace_and_a_terminal_command_ask_the_user(
     open_ui: Open, tmp_path: Path
 ) -> None:

@@ -229,6 +229,7 @@ class ConversationScreen(SessionScreen):
     def _update_questions(self) -> None:
         if self.is_attached:  # once the screen is closed, all questions are withdrawn
             self._dialogs.update()
+            self._prompt_requests.queue_strip.tab_is_taken = self._questions.shown is not None
             self.update_status()
 
     # ------------------------------------------------------------------------- messages of the widgets
