@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import open_own, read_own_json
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.files.locks import try_lock
+from acp_tui.store.files.locks import try_lock, unlock_and_close
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -101,7 +101,7 @@ class OpenTabsFile:
         if self._lock is not None:
             if not self._saved:
                 _lock_path(self._path).unlink(missing_ok=True)
-            os.close(self._lock)
+            unlock_and_close(self._lock)
             self._lock = None
 
 
@@ -162,7 +162,7 @@ def _take(path: Path, before: Callable[[], None] = lambda: None) -> bool:
         _lock_path(path).unlink(missing_ok=True)
         return had_tabs
     finally:
-        os.close(lock)
+        unlock_and_close(lock)
 
 
 def _read(path: Path) -> dict[str, Any]:

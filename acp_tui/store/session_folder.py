@@ -16,7 +16,7 @@ from acp_tui.config.own_files import MAX_RECORDING_BYTES, UnusableFileError, ope
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.errors import UserError
-from acp_tui.store.files.locks import file_lock, try_lock
+from acp_tui.store.files.locks import file_lock, try_lock, unlock_and_close
 from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_after
 from acp_tui.store.stderr_log import StderrLog
@@ -111,7 +111,7 @@ class SessionFolder:
             self._stderr_log.close()
             self.log.close()
             os.close(self._stderr)
-            os.close(self._wire)
+            unlock_and_close(self._wire)
 
     def _on_log_full(self) -> None:
         self._notify(

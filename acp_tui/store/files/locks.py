@@ -6,7 +6,7 @@ import errno
 import fcntl
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from acp_tui.config.own_files import open_own
@@ -36,6 +36,16 @@ def try_lock(descriptor: int) -> bool:
     return True
 
 
+def unlock_and_close(descriptor: int) -> None:
+    """Release the lock on an open file and close it.
+
+    Closing alone would not be enough: a child process that has just been forked still has the file open.
+    """
+    with suppress(OSError):  # see `_UNSUPPORTED`
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    os.close(descriptor)
+
+
 class LockedError(OSError):
     """Raised if another process holds a lock for too long."""
 
@@ -60,4 +70,4 @@ def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
             time.sleep(RETRY_SECONDS)
         yield
     finally:
-        os.close(descriptor)
+        unlock_and_close(descriptor)
