@@ -22,8 +22,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Modules of the standard library without I/O, clock or randomness.
 PURE = frozenset(
     {
-        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses", "enum",
-        "functools", "itertools", "json", "math", "operator", "posixpath", "re", "shlex", "string",
+        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
+        "difflib", "enum", "functools", "itertools", "json", "math", "operator", "posixpath", "re", "shlex", "string",
         "textwrap", "types", "typing", "unicodedata", "urllib.parse",
     }
 )  # fmt: skip

@@ -50,6 +50,48 @@ def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home
         assert again.quit() == 0
 
 
+MODES = {
+    "currentModeId": "build",
+    "availableModes": [{"id": "build", "name": "Build"}, {"id": "plan", "name": "Plan"}],
+}
+FAST = {"id": "fast", "name": "Fast", "type": "boolean", "currentValue": False}
+SETTABLE = OFFERS | {"session": {"modes": MODES, "configOptions": [FAST]}}
+
+
+def kill(terminal: PreloadedTerminal) -> None:
+    """Kill the program, and wait for the end of its agents."""
+    terminal.signal(signal.SIGKILL)
+    terminal.ended()
+    terminal.until(lambda: terminal.left_behind() == [], "the end of the agents")
+
+
+def test_a_mode_and_an_option_come_back(tmp_path: Path, home: Path) -> None:
+    with PreloadedTerminal("--command", agent("script", json.dumps(SETTABLE)), cwd=tmp_path) as killed:
+        killed.sees("Build", "idle")
+        killed.type("hello\r")
+        killed.sees("   hello", "idle")
+        killed.type("\x1b[Z")  # Shift+Tab
+        killed.sees("Plan")
+        killed.type("\x0f")  # Ctrl+O
+        killed.sees("Fast")
+        killed.type("Fast\r")
+        killed.sees("Fast: on")
+        kill(killed)
+    with PreloadedTerminal("--continue", cwd=tmp_path) as again:
+        again.sees("mode: Plan", "Fast: on", "idle")
+        assert again.quit() == 0
+
+
+def test_a_prompt_that_was_only_queued_comes_back(tmp_path: Path, home: Path) -> None:
+    with PreloadedTerminal("--command", "sleep 3600", cwd=tmp_path) as killed:
+        killed.sees("starting")
+        killed.type("only queued\r")
+        killed.sees("1 only queued")
+        kill(killed)
+    with PreloadedTerminal("--continue", cwd=tmp_path) as again:
+        again.sees("1 only queued")
+
+
 def configure_agent(home: Path) -> None:
     """Make the scripted agent known as "mine"."""
     command = [sys.executable, "-m", "tests.fake_agents.script", json.dumps(OFFERS)]
