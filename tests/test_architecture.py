@@ -23,8 +23,8 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 PURE = frozenset(
     {
         "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-        "difflib", "enum", "functools", "itertools", "json", "math", "operator", "posixpath", "re", "shlex", "string",
-        "textwrap", "types", "typing", "unicodedata", "urllib.parse",
+        "difflib", "enum", "functools", "itertools", "json", "math", "operator", "posixpath", "re",
+        "shlex", "string", "textwrap", "types", "typing", "unicodedata", "urllib.parse",
     }
 )  # fmt: skip
 
