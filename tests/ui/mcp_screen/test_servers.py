@@ -115,8 +115,9 @@ async def test_a_changed_tool_is_marked_until_it_is_accepted_and_a_server_that_e
         connection = screen.live.get(known).connection
         assert connection is not None
         await connection.client.call_tool("change", {})
-        await ui.sees("changed since you accepted it")
+        await ui.sees("changed since you accepted it", "tools changed")
         await change_is_shown_and_accepted(ui)
+        await ui.until(lambda: "tools changed" not in ui.text())
         with pytest.raises(MCPError):
             await connection.client.call_tool("crash", {})
         await ui.sees("failed", "files exited with code 3")

@@ -12,6 +12,7 @@ from acp_tui.session.text.invisible import reveal_line
 from acp_tui.store.mcp.mcp_facts import ToolChanges
 from acp_tui.ui.panes.item_builders import text_item
 from acp_tui.ui.screens.mcp.server_facts import calls_by_server, server_facts
+from acp_tui.ui.screens.mcp.server_list import TOOLS_CHANGED
 from acp_tui.ui.screens.mcp.tabs.call_items import call_items, listed_calls
 from acp_tui.ui.screens.mcp.tabs.log_items import log_items
 from acp_tui.ui.screens.mcp.tabs.offer_items import prompt_items, resource_items, tool_items
@@ -82,7 +83,11 @@ class McpState:
 
     def rows(self) -> list[tuple[KnownServer, str, Sequence[Fact]]]:
         """Return the servers, each with its status and its facts."""
-        return [(known, self._live.status(known), self.facts(known)) for known in self.servers]
+        return [(known, self._row_status(known), self.facts(known)) for known in self.servers]
+
+    def _row_status(self, known: KnownServer) -> str:
+        status = self._live.status(known)
+        return TOOLS_CHANGED if status == "connected" and self.tool_changes(known) else status
 
     def facts(self, known: KnownServer) -> list[Fact]:
         """Return the facts about a server: configured, trusted, tested, sent to the agent, seen in use."""

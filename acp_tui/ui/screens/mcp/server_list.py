@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
 """The mark for each state of a fact. The list shows a server's five facts as a row of marks."""
 
+TOOLS_CHANGED = "tools changed"
+"""Shown instead of "connected" if tools differ from those that the user accepted."""
+
 
 def mark_style(state: FactState, palette: Palette) -> Style:
     """Return the style of a fact's mark."""
@@ -74,6 +77,7 @@ class ServerList(PaneList, inherit_bindings=False):
             "connecting": palette.accent,
             "failed": palette.error,
             "needs sign-in": palette.warning,
+            TOOLS_CHANGED: palette.warning,
         }
         return styles.get(status, palette.dim)
 
