@@ -313,7 +313,7 @@ async def _all_pages(
         if cursor is None:
             return items
         if cursor in seen:
-            inspection.notes.append(f"Its list of {kind} repeats a page; the rest is left out.")
+            inspection.notes.append(f"Its list of {kind} repeats a page; ignoring the rest.")
             return items
         seen.add(cursor)
     inspection.notes.append(f"Its list of {kind} has more than {MAX_PAGES} pages; the rest is left out.")

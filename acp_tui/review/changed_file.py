@@ -180,6 +180,5 @@ class ChangedFile:
         if self.old.obstacle is not None:
             return self.old.obstacle
         if self.now.obstacle is not None:
-            why = f"the file's current content is unknown: {self.now.obstacle}"
-            return f"a revert could not be undone, because {why}"
+            return f"{self.now.obstacle}, so acp-tui has no copy to undo the revert with"
         return None

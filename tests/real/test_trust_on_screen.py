@@ -108,7 +108,7 @@ def test_rewinding_restores_files_or_continues_in_a_new_session(name: str, proje
         edit_all(terminal, files)
         rewind_by_two_prompts(terminal, "files")
         restore_files(terminal, "a.txt", "b.txt")
-        terminal.sees("Files restored to their state before prompt 2: 2 files.")
+        terminal.sees("Restored 2 files to before prompt 2.")
         assert [file.read_text() for file in files] == [OLD, OLD]
         rewind_by_two_prompts(terminal, "conversation")
         terminal.sees("This is a new session", "[earlier conversation]", "idle")
@@ -124,7 +124,7 @@ def test_the_agent_gets_the_reason_of_a_rejection(name: str, project: Path) -> N
         ask_for_edit(terminal, project / "notes.txt")
         wait_for_edit_question(terminal)
         terminal.type("t")
-        terminal.sees("No, because", "reject with this reason")
+        terminal.sees("Tell the agent why:", "reject with this reason")
         terminal.type("think first: mock:think\r")  # the model does what the reason says
         terminal.sees("After thinking", "idle")
         assert (project / "notes.txt").read_text() == OLD

@@ -68,7 +68,7 @@ def accept_revert_and_comment(terminal: Terminal, files: Sequence[Path], comment
 def rewind_by_two_prompts(terminal: Terminal, what: Literal["files", "conversation"]) -> None:
     """Choose the last but one prompt, and what to restore."""
     terminal.type(f"{ESC}{ESC}")
-    terminal.sees("Rewind to the point before which prompt?", "changed 1 file")
+    terminal.sees("Go back to before which prompt?", "changed 1 file")
     terminal.type(f"{DOWN}\r")
     terminal.sees("What to restore")
     terminal.type("\r" if what == "files" else f"{DOWN}\r")

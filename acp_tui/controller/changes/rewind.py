@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.console.quantities import pluralize
 from acp_tui.controller.changes.uninterrupted import uninterrupted
 from acp_tui.session.events import Noticed
 
@@ -133,7 +134,7 @@ class Rewind:
         `overwrite` and `keep` are explained at `TurnHistory.rewind`.
         """
         result = await self._turns.rewind(number, overwrite=overwrite, keep=keep)
-        self._report(f"Files restored to their state before prompt {number}", result)
+        self._report(f"Restored {{files}} to before prompt {number}", result)
         return result
 
     @uninterrupted
@@ -144,7 +145,7 @@ class Rewind:
         else:
             result = await self._turns.put_back(self.replaced_earlier, self._baseline.max_file_size)
             self.replaced_earlier = ()
-        self._report("The last rewind was undone", result)
+        self._report("The last rewind was undone: {files}", result)
         return result
 
     async def replaced_files(self) -> list[ReplacedFile]:
@@ -155,8 +156,9 @@ class Rewind:
         return await self._turns.replaced_files()
 
     def _report(self, what: str, result: RewindResult) -> None:
-        count = len(result.restored)
-        self._recorder.note(Noticed("info", f"{what}: {count} file{'' if count == 1 else 's'}."))
+        """Add a notice: the sentence `what`, in which "{files}" stands for the number of files."""
+        files = pluralize(len(result.restored), "file")
+        self._recorder.note(Noticed("info", f"{what.format(files=files)}."))
         for _, reason in result.failed:
             self._recorder.note(Noticed("warning", reason))
 

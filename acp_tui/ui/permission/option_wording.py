@@ -14,8 +14,8 @@ MAX_NAMED_PARTS = 2
 """If a command has more parts than this, an option gives their number instead of naming them."""
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
 _AGENT_ALONE = {
-    "allow_always": "the agent itself may stop asking",
-    "reject_always": "the agent itself may stop asking and always refuse",
+    "allow_always": "the agent decides what this covers, and may stop asking",
+    "reject_always": "the agent decides what this covers, and may always refuse",
 }
 
 
@@ -42,7 +42,7 @@ def option_wording(option: PermissionOption, question: Question) -> tuple[str, s
         return option.name, f"{alone}; acp-tui remembers: {rule}"
     if option in question.own_options:
         return f"{verb} {rule}", "added by acp-tui"
-    return f"{verb} {rule}", f'instead of the agent\'s "{option.name}"'
+    return f"{verb} {rule}", f'(replaces the agent\'s option "{option.name}")'
 
 
 def _rules_in_words(question: Question, kind: str) -> str:

@@ -28,7 +28,7 @@ class ReasonLine(Horizontal):
         """The input, which takes the focus."""
 
     def compose(self) -> ComposeResult:
-        yield Static("No, because ", markup=False)
+        yield Static("Tell the agent why: ", markup=False)
         yield self.input
 
     @property

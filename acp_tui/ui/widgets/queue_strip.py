@@ -135,7 +135,7 @@ class QueueStrip(Widget, can_focus=True):
             return f"{waiting}: {EDIT_HINT}" if is_hint else waiting
         which = f" {self._paused}" if self._paused < count else ""
         paused = f"{waiting},{which} paused"
-        return paused if self.disabled else f"{paused}: Enter without text resumes"
+        return paused if self.disabled else f"{paused}: press Enter in an empty prompt to continue"
 
     # ------------------------------------------------------------------------- keys
 

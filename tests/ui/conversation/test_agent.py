@@ -200,7 +200,7 @@ async def test_a_session_is_resumed_with_its_history_its_draft_and_a_paused_queu
         assert again.prompt.text == "half a thou"
         assert again.queue == ["later"]
         again.prompt.load("")
-        await again.sees("paused: Enter without text resumes")
+        await again.sees("paused: press Enter in an empty prompt to continue")
         await again.press("enter")
         await again.until(lambda: again.said()[-1:] == ["later"])
 

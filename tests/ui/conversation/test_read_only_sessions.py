@@ -98,17 +98,17 @@ async def test_a_read_only_session_offers_no_prompt_to_send(open_ui: Open) -> No
         await one.until(lambda: one.said() == ["first"])
         await one.send("second")
         await one.press("escape")
-        await one.sees("queued, paused: Enter without text resumes", "F6 send again")
+        await one.sees("queued, paused: press Enter in an empty prompt to continue", "F6 send again")
         known = folder_of(one)
     async with open_ui("script", CANNOT, options=("--resume", known), wait=False) as again:
         await again.sees("⊘ Read-only.", "queued, paused", "second")
-        assert "Enter without text" not in again.text()
+        assert "empty prompt to continue" not in again.text()
         assert "send again" not in again.text()
         again.transcript.focus()
         await again.press("home", "e")
         assert again.prompt.text == ""
         await again.press("escape", "enter")
-        await again.sees("queued, paused: Enter without text resumes")
+        await again.sees("queued, paused: press Enter in an empty prompt to continue")
 
 
 async def test_a_running_session_continues_in_another_one_with_a_summary(open_ui: Open) -> None:

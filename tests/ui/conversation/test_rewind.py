@@ -69,12 +69,12 @@ async def test_files_are_restored_after_a_preview_and_the_rewind_can_be_undone(
         await run_turn(ui, project / "a.txt", "one\n")
         await run_turn(ui, project / "b.txt", "two\n")
         await open_list(ui)
-        await ui.sees("Rewind to the point before which prompt?", "changed 1 file +1 −1", "+1 −0")
+        await ui.sees("Go back to before which prompt?", "changed 1 file +1 −1", "+1 −0")
         await ui.press("down")
         await choose(ui, "files")
         await ui.sees("a.txt: restore", "b.txt: delete (new since)")
         await confirm(ui)
-        await ui.sees("Files restored to their state before prompt 1: 2 files.")
+        await ui.sees("Restored 2 files to before prompt 1.")
         assert (project / "a.txt").read_text() == "original\n"
         assert not (project / "b.txt").exists()
         await ui.press("ctrl+underscore")
@@ -93,7 +93,7 @@ async def test_files_are_overwritten_only_if_the_user_agrees(open_ui: Open, proj
             (("enter",), "No file was restored."),
             (("escape",), "No file was restored."),
             (("down", "enter"), "No file was restored."),
-            (("down", "down", "space", "up", "enter"), "Files restored to their state before prompt 1"),
+            (("down", "down", "space", "up", "enter"), "to before prompt 1"),
         ]:
             assert (project / "a.txt").read_text() == "mine\n"
             await rewind(ui)
@@ -161,7 +161,7 @@ async def test_files_that_only_the_user_changed_are_left_and_told_apart(open_ui:
         await ui.press("a", "enter")
         await ui.sees("Restore 1 file", "[x] mine.txt", "[ ] new.txt")
         await ui.press("up", "up", "enter")
-        await ui.sees("Files restored to their state before prompt 1: 1 file.")
+        await ui.sees("Restored 1 file to before prompt 1.")
         assert (project / "mine.txt").read_text() == "old\n"
         assert (project / "new.txt").exists()
 
@@ -181,7 +181,7 @@ async def test_a_refused_undo_says_what_would_make_it_possible(open_ui: Open, pr
         await ui.sees("There is no rewind to undo.")
         await run_turn(ui, project / "a.txt", "one\n")
         await rewind(ui, "down", "enter")
-        await ui.sees("Files restored to their state before prompt 1")
+        await ui.sees("to before prompt 1")
         (project / "a.txt").write_text("mine\n")
         await ui.press("ctrl+underscore")
         await ui.sees("cannot be undone", "Put it back")

@@ -222,7 +222,7 @@ async def test_a_stopped_turn_pauses_the_queue_until_enter_in_an_empty_prompt(op
         await working(ui)
         await ui.send("later")
         await ui.press("escape")
-        await ui.until(lambda: "paused: Enter without text resumes" in ui.strip())
+        await ui.until(lambda: "paused: press Enter in an empty prompt to continue" in ui.strip())
         assert ui.prompts() == [WAITS]
         await ui.send("something else first")
         await ui.until(lambda: ui.said()[-1] == "something else first")
@@ -238,7 +238,7 @@ async def test_prompts_queued_after_a_stop_are_sent_without_the_paused_ones(open
         await working(ui)
         await ui.send("held back")
         await ui.press("escape")
-        await ui.until(lambda: "paused: Enter without text resumes" in ui.strip())
+        await ui.until(lambda: "paused: press Enter in an empty prompt to continue" in ui.strip())
         await ui.send(["say", "begun"], ["wait_for_file", "go"])
         await ui.until(lambda: ui.said()[-1] == "begun")
         await ui.send("written later")

@@ -41,7 +41,7 @@ async def test_a_paused_queue_names_the_key_that_resumes_it() -> None:
     async with app.run_test() as pilot:
         app.show_queue("one", paused=True)
         await pilot.pause()
-        assert lines(app)[0].endswith("queued, paused: Enter without text resumes")
+        assert lines(app)[0].endswith("queued, paused: press Enter in an empty prompt to continue")
 
 
 async def test_keys_send_edit_and_remove_the_selected_prompt() -> None:

@@ -534,7 +534,7 @@ async def test_an_always_remembered_by_acp_tui_shows_its_scope_only() -> None:
     async with shown(with_rules(question)) as dialog:
         text = dialog.text()
         assert "Always allow editing basket.py, in this project …" in text
-        assert 'instead of the agent\'s "Allow all edits in this session"' in text
+        assert '(replaces the agent\'s option "Allow all edits in this session")' in text
         assert "allow always" not in text
         assert "added by acp-tui" not in text
 
@@ -542,9 +542,10 @@ async def test_an_always_remembered_by_acp_tui_shows_its_scope_only() -> None:
 async def test_an_always_that_only_the_agent_can_remember_says_so() -> None:
     async with shown(with_rules(permission("Go", "edit", options=[ALWAYS, NO], **EDIT))) as dialog:
         assert ALWAYS.name in dialog.text()
-        assert "the agent itself may stop asking; acp-tui remembers: editing basket.py" in dialog.text()
+        text = " ".join(dialog.text().split())
+        assert "what this covers, and may stop asking; acp-tui remembers: editing basket.py" in text
     async with shown(with_rules(permission("Go", "edit"))) as dialog:  # no rule can say it
-        assert "the agent itself may stop asking" in dialog.text()
+        assert "the agent decides what this covers, and may stop asking" in dialog.text()
 
 
 # --------------------------------------------------------------------------- always, in words

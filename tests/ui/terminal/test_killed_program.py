@@ -44,7 +44,7 @@ def test_transcript_draft_and_queue_come_back_with_continue(tmp_path: Path, home
     with PreloadedTerminal("--continue", cwd=tmp_path) as again:
         again.sees("┃ go", "half an answer", "acp-tui ended during this turn", "❯ half a thought")
         again.until(lambda: re.search("Build it .*–", again.screen) is not None, "the open tool call")
-        again.sees("1 later", "paused: Enter without text resumes", "idle")
+        again.sees("1 later", "paused: press Enter in an empty prompt to continue", "idle")
         again.type("\x15\r")  # Ctrl+U, Enter
         again.sees("┃ later", "   later")
         assert again.quit() == 0

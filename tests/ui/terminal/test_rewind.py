@@ -25,7 +25,7 @@ def test_the_files_are_restored_as_before_the_last_but_one_prompt(tmp_path: Path
             terminal.sees(f"{name} is written", "idle")
         rewind_by_two_prompts(terminal, "files")
         restore_files(terminal, "b.txt", "c.txt")
-        terminal.sees("Files restored to their state before prompt 2: 2 files.")
+        terminal.sees("Restored 2 files to before prompt 2.")
         texts = [(tmp_path / name).read_text(encoding="utf-8") for name in names]
         assert texts == ["changed\n", "original\n", "original\n"]
         terminal.type("\x10")

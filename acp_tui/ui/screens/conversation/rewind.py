@@ -95,7 +95,7 @@ class Rewind:
 
         points = await conversation.rewind.points()
         choices = [Choice(str(point.number), _label(point), _summary(point)) for point in points]
-        title = "Rewind to the point before which prompt?"
+        title = "Go back to before which prompt?"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
         chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))
