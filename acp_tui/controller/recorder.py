@@ -104,7 +104,7 @@ class Recorder:
                 self.observe(Record(at, "client", to_record(TerminalExited(terminal.terminal_id))))
         session = self.session
         if session.process is not None and session.phase != "dead":
-            ended = AgentExited(expected=not session.working, reason=INTERRUPTED)
+            ended = AgentExited(expected=not session.working, reason=INTERRUPTED, found_later=True)
             self.observe(Record(at, "client", to_record(ended)))
         if not all(prompt.paused for prompt in session.queue):
             self.observe(Record(at, "client", to_record(QueuePaused(True))))

@@ -115,7 +115,8 @@ def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
     empty = ": no answer" if end.empty else f": {unfinished_text(end)}" if end.unfinished else ""
     if end.error is None:
         return [f"-- {end.stop_reason}{empty} --"]
-    first = f"!! The turn failed: {end.error.message} ({end.error.code}){empty}"
+    code = f" ({end.error.code})" if end.error.code else ""  # acp-tui's own errors have no code
+    first = f"!! The turn failed: {end.error.message}{code}{empty}"
     return [first, *indented((end.error.detail or "").splitlines())]
 
 

@@ -73,6 +73,7 @@ class AgentExited(Event):
     expected: bool = False  # acp-tui ended it
     outlived_input: bool = False  # it did not exit when acp-tui closed its stdin
     reason: str | None = None  # a sentence, if it could not be started or was ended because of a fault
+    found_later: bool = False  # acp-tui ended first, and recorded this when it was started again
 
 
 # --------------------------------------------------------------------------- opening

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.recorder import INTERRUPTED, Recorder
 from acp_tui.session.events import AgentStarted, Queued
-from acp_tui.session.state import ToolCall, TurnEnd
+from acp_tui.session.state import Permission, ToolCall, TurnEnd
 from acp_tui.store.session_folder import NullFolder
 from tests.support.talk import Talk
 
@@ -43,6 +43,25 @@ def test_prompts_that_were_queued_before_the_first_turn_wait() -> None:
     assert session.entries == []
     assert [prompt.text for prompt in session.queue] == ["and then"]
     assert session.queue_paused
+
+
+def test_requests_that_were_open_name_acp_tui_and_not_the_agent() -> None:
+    talk = Talk()
+    talk.client(AgentStarted(["agent"], "/w"))
+    talk.opened()
+    talk.prompt("Fix it")
+    talk.update("subagent_update", sessionId="c1", title="Look around", state={"state": "running"})
+    talk.asks_permission(toolCall={"toolCallId": "t"})
+    talk.asks_permission("p2", sessionId="c1", toolCall={"toolCallId": "t1"})
+    session = Recorder(NullFolder(), talk.records).session
+    (subagent,) = session.subagents.values()
+    asked = [
+        entry for entry in (*session.entries, *subagent.session.entries) if isinstance(entry, Permission)
+    ]
+    assert {(entry.outcome, entry.by, entry.why) for entry in asked} == {
+        ("cancelled", "acp-tui", "acp-tui ended before you answered")
+    }
+    assert {entry.request_id for entry in asked} == {"p1", "p2"}
 
 
 def test_the_title_is_saved_whenever_it_changes() -> None:

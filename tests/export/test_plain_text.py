@@ -199,6 +199,10 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
             state.TurnEnd(id=1, at=0, error=state.RpcError(-32603, "Broken", detail="at 3")),
             "!! The turn failed: Broken (-32603)\n    at 3",
         ),
+        (
+            state.TurnEnd(id=1, at=0, error=state.RpcError(0, "The agent exited with code 3")),
+            "!! The turn failed: The agent exited with code 3",
+        ),
         (state.TurnEnd(id=1, at=0, stop_reason="end_turn", empty=True), "-- end_turn: no answer --"),
         (
             state.Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url="https://x/"),

@@ -35,7 +35,8 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     is_restart = session.process is not None and not event.in_new_run
     session.reducer_state.resuming = session.process is not None and event.in_new_run
     session.process = Process(command=event.command, cwd=event.cwd, pid=event.pid)
-    changes = _end_everything(session, at, RpcError(0, "The turn was interrupted before it finished"))
+    interrupted = RpcError(0, "The turn was interrupted before it finished")
+    changes = _end_everything(session, at, interrupted, acp_tui_ended=event.in_new_run)
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
     changes += [fact_changed("process"), *_set_phase(session, "connecting")]
@@ -52,23 +53,27 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     tail = "\n".join(event.stderr_tail) or None
     in_turn = session.reducer_state.prompts > 0  # if so, the end of the turn shows the error
     error = None if event.expected else RpcError(0, sentence, tail)
-    changes = [fact_changed("process"), *_end_everything(session, at, error)]
+    ended = _end_everything(session, at, error, acp_tui_ended=event.found_later)
+    changes = [fact_changed("process"), *ended]
     if not event.expected and not in_turn:
         changes += add_notice(session, at, sentence, level="error", detail=tail)
     return [*changes, *_set_phase(session, "dead")]
 
 
-def _end_everything(session: Session, at: float, error: RpcError | None) -> list[Change]:
+def _end_everything(
+    session: Session, at: float, error: RpcError | None, *, acp_tui_ended: bool
+) -> list[Change]:
     """End all that the agent's process left open: the turn, tool calls, requests, terminals and the like.
 
     If `error` is None, the end of the process was expected, and an open turn counts as cancelled.
+    `acp_tui_ended`: whether acp-tui ended before the process, so that nobody could answer.
     """
     changes: list[Change] = []
     while session.reducer_state.prompts:
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
-    changes += requests.cancel_all(session, "The agent exited")
-    changes += subagent_lifecycle.end_all(session, at)
+    changes += requests.cancel_all(session, acp_tui_ended=acp_tui_ended)
+    changes += subagent_lifecycle.end_all(session, at, acp_tui_ended=acp_tui_ended)
     changes += end_agent_terminals(session, at)
     changes += end_own_tool_calls(session, at)
     changes += end_compactions(session)

@@ -147,17 +147,20 @@ def request_withdrawn(session: Session, event: ev.RequestWithdrawn, _at: float) 
     return _close(session, [event.request_id], "The agent withdrew the request")
 
 
-def cancel_all(session: Session, why: str) -> list[Change]:
-    """Mark all pending requests as cancelled."""
-    return _close(session, [*session.permissions, *session.elicitations], why)
+def cancel_all(session: Session, *, acp_tui_ended: bool) -> list[Change]:
+    """Mark all pending requests as cancelled, because the agent has exited or acp-tui has ended."""
+    by, why = ("agent", "The agent exited")
+    if acp_tui_ended:
+        by, why = "acp-tui", "acp-tui ended before you answered"
+    return _close(session, [*session.permissions, *session.elicitations], why, by)
 
 
-def _close(session: Session, requests: list[int | str | None], why: str) -> list[Change]:
+def _close(session: Session, requests: list[int | str | None], why: str, by: str = "agent") -> list[Change]:
     changes: list[Change] = []
     for request in requests:
         permission = session.permissions.pop(request, None)
         if permission is not None:
-            permission.outcome, permission.by, permission.why = "cancelled", "agent", why
+            permission.outcome, permission.by, permission.why = "cancelled", by, why
             changes += [touch(permission), fact_changed("permissions")]
         elicitation = session.elicitations.pop(request, None)
         if elicitation is not None:

@@ -21,8 +21,8 @@ def end_loading(root: Session) -> None:
             entry.session.phase = "idle"
 
 
-def end_all(root: Session, at: float) -> list[Change]:
-    """End all running subagents, because the agent has exited."""
+def end_all(root: Session, at: float, *, acp_tui_ended: bool) -> list[Change]:
+    """End all running subagents, because the agent has exited or acp-tui has ended."""
     changes: list[Change] = []
     for entry in root.subagents.values():
         session = entry.session
@@ -32,7 +32,7 @@ def end_all(root: Session, at: float) -> list[Change]:
         entry.ended_at = at if entry.is_running else entry.ended_at
         entry.state = "ended"
         inner = [*end_message(session, at), *close_open_calls(session, "unfinished", at)]
-        inner += requests.cancel_all(session, "The agent exited")
+        inner += requests.cancel_all(session, acp_tui_ended=acp_tui_ended)
         changes += lift(root, entry, inner)
     return changes
 
