@@ -1,9 +1,16 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
-from tests.support.permissions import command, danger
+from acp_tui.permissions.decision import decide
+from acp_tui.permissions.rule_spec import parse_spec
+from tests.support.permissions import PROJECT, command, danger
+
+if TYPE_CHECKING:
+    from acp_tui.config.policies import Policy
 
 DANGEROUS = [
     *("rm -rf /", "rm -fr /", "rm -r -f /", "rm -R /", "rm --recursive --force /", "rm / -rf", "rm -rf -- /"),
@@ -454,3 +461,51 @@ linux32 sudo nice sh -c 'rm -rf /'
 @pytest.mark.parametrize("line", WRAPPED.strip().splitlines())
 def test_rare_wrappers_are_seen_through(line: str) -> None:
     assert danger(line) == "it deletes everything on this machine"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'f() { rm -rf "$1"; }; f /',
+        'function clean { rm -rf "$@"; }; clean build ~',
+        'f() (rm -rf "$2"); f x /',
+        'f() { rm -rf "${1:?}"; }\nf build; f /etc',
+        'rm -rf -- "$(cd / && pwd)"',
+        'rm -rf "$(cd; pwd -P)"',
+        'rm -rf "$(realpath /)"',
+        'rm -rf "$(dirname /etc)"',
+        'rm -rf "${HOME:?}"',
+        "rm -rf /*",
+        "find / -delete",
+        ": > /etc/passwd",
+    ],
+)
+@pytest.mark.parametrize("policy", ["ask", "yolo"])
+def test_a_dangerous_path_from_a_function_or_a_substitution_is_asked_about(line: str, policy: Policy) -> None:
+    rules = [parse_spec(f"execute:{word}", "allow") for word in ("rm", "f", "find", "cd", ":")]
+    subject = command(line)
+    assert subject.dangerous
+    assert decide(subject, policy=policy, rules=rules, project=PROJECT).answer == "ask"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'f() { rm -rf "$1"; }; f build',
+        'f() { echo "$1"; }; f /',
+        'rm -rf "$(cd build && pwd)"',
+        'rm -rf "$(dirname build/x.txt)"',
+        'rm -rf "$(realpath build)"',
+        'rm -rf "$(mktemp -d)"',
+    ],
+)
+def test_a_function_or_a_substitution_alone_is_not_dangerous(line: str) -> None:
+    assert danger(line, PROJECT, (PROJECT,)) is None
+
+
+@pytest.mark.parametrize(
+    "line", ['rm -rf "$x"', "rm -rf `cat x`", 'rm -rf "$(git rev-parse --show-toplevel)"']
+)
+def test_no_rule_allows_a_removal_of_what_only_the_shell_knows(line: str) -> None:
+    rules = [parse_spec("execute:rm", "allow"), parse_spec("execute:git", "allow")]
+    assert decide(command(line), policy="ask", rules=rules, project=PROJECT).answer == "ask"

@@ -8,7 +8,7 @@ reported.
 from __future__ import annotations
 
 import re
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
@@ -24,6 +24,10 @@ _FORK_BOMB = re.compile(
     r"(?<![^\s(){};&|])(?P<name>[^\s(){};&|]++)\s*+(?:\(\s*+\)\s*+)?\{[^{}]{0,200}?"
     r"(?<![^\s(){};&|])(?P=name)\s*(?:\|\s*(?P=name)\s*)?&[^{}]{0,200}\}"
     r"|(?:^|[\s;&|'\"/(])\$\{?0\}?[\s'\"]{0,3}&(?![&>])"
+)
+_FUNCTION = re.compile(
+    r"(?:^|[\s;&|(])(?:function\s++(?P<keyword>[\w-]++)(?:\s*+\(\s*+\))?|(?P<name>[\w-]++)\s*+\(\s*+\))\s*+"
+    r"[{(](?P<body>(?:\$[{(][^{}()]{0,200}+[})]|[^{}()]){0,2000}+)[})]"
 )
 _SEPARATORS = re.compile(r"([;&|\n()]+)")
 _NAMES = re.compile(
@@ -42,6 +46,8 @@ _COMMAND_SETTING = re.compile(
 _EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
 _QUOTED_VALUE = re.compile(r"=['\"]")
 MAX_SCRIPT_DEPTH = 4
+MAX_CALLS = 20
+"""The maximum number of calls of the functions in a line to check."""
 MAX_MENTIONS = 500
 """The maximum number of commands to check in a text that cannot be parsed."""
 MENTION_WORDS = 64
@@ -75,7 +81,31 @@ def find_danger_in_prose(text: str) -> str | None:
 def _in_text(text: str, line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
     if _is_bomb(text):
         return BOMB
-    return _in_steps(line, steps, depth) or (_in_prose(text, depth) if line.problem else None)
+    why = _in_steps(line, steps, depth)
+    if why or not line.problem:
+        return why
+    return _in_prose(text, depth) or (_in_functions(text, steps, depth) if depth < MAX_SCRIPT_DEPTH else None)
+
+
+def _in_functions(text: str, steps: Sequence[Step], depth: int) -> str | None:
+    """Check each call of a function with the call's arguments, as in `f() { rm -rf "$1"; }; f /`."""
+    definitions = islice(_FUNCTION.finditer(text[:WINDOW]), MAX_CALLS)
+    bodies = {found["keyword"] or found["name"]: found for found in definitions}
+    calls = (
+        f"set -- {call['arguments']}; {found['body']}"
+        for name, found in bodies.items()
+        for call in _calls(name).finditer(text[:WINDOW], found.end())
+    )
+    folder, roots = (steps[0].folder, steps[0].roots) if steps else ("", ())
+    for script in islice(calls, MAX_CALLS):
+        parsed = parse_command_line(script)
+        if why := _in_text(script, parsed, expand_steps(parsed, folder, roots), depth + 1):
+            return why
+    return None
+
+
+def _calls(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![^\s;&|(){{}}]){re.escape(name)}[ \t]++(?P<arguments>[^;&|\n(){{}}]++)")
 
 
 def _is_bomb(text: str) -> bool:

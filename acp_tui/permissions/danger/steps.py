@@ -27,6 +27,11 @@ MAX_EXPANSION = 2_000_000
 """The maximum total number of characters of a line's words after expansion."""
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)\+?=(.*)", re.DOTALL)
 _ECHOED = re.compile(r"\$\(\s*+(?:echo|printf)\s++([^()$`]*+)\)|`\s*+(?:echo|printf)\s++([^`$]*+)`")
+_FOLDER_PRINTED = re.compile(
+    r"\$\(\s*+(?:cd\b(?P<cd>[^()`;&|]*+)(?:&&|;)\s*+pwd(?:\s++-[LP])?"
+    r"|(?P<program>realpath|readlink|dirname)\b(?P<named>[^()`;&|]*+))\s*+\)"
+)
+"""A substitution that prints the path of a folder: `$(cd / && pwd)`, `$(realpath /)`, `$(dirname /etc)`."""
 _BLANK = re.compile(r"\$\{?IFS\b[^}$/\w-]*\}?")
 _NOTHING = re.compile(r"(?<=[A-Za-z])\$(?:[@*]|\{[@*]\})(?=[A-Za-z])")
 _VARIABLE = re.compile(
@@ -95,7 +100,7 @@ class _Shell:
         """Expand a word as the shell does, and return the resulting words."""
         if word.literal or self.room < 0:
             return [word.text]
-        text = _ECHOED.sub(_printed, word.text)
+        text = _FOLDER_PRINTED.sub(_printed_folder, _ECHOED.sub(_printed, word.text))
         text = _NOTHING.sub("", _BLANK.sub(" ", text))
         if len(text) * MAX_WORDS > self.room and _BRACES.search(text):
             self.room = -1
@@ -213,6 +218,13 @@ def find_feeders(all_steps: Iterable[Step], reader: Step) -> list[Step]:
 def _printed(echo: re.Match[str]) -> str:
     words = re.sub(r"^-[neE]+\s", "", (echo[1] or echo[2] or "").strip())
     return replace_escapes(words.strip("'\" \n")).replace("\0", "")
+
+
+def _printed_folder(found: re.Match[str]) -> str:
+    """Return the path that a substitution like `$(cd / && pwd)` prints, with variables as written."""
+    words = [word.strip("'\"") for word in (found["named"] or found["cd"] or "").split()]
+    path = next((word for word in words if not word.startswith("-")), "" if found["program"] else "~")
+    return f"{path}/.." if found["program"] == "dirname" and path else path or found[0]
 
 
 def _program(word: str) -> str:
