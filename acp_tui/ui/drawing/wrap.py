@@ -12,11 +12,16 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from rich.style import Style
 
+    FindBreak = Callable[[str, int, int], tuple[int, int]]
+    """Given a text, where a line starts and where it is full: where it ends and where the next one starts."""
+
 TAB_WIDTH = 4
+TAB_MARK = "→"
+"""What marks a tab where it has to be visible."""
 MAX_LINE_LENGTH = 20_000
 """The maximum number of characters to draw of one logical line. A note says how many are omitted."""
 _JOINER = "\u200d"
@@ -29,17 +34,27 @@ def wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
 
     Spaces at a line break are dropped. Spaces at the beginning of the text are kept.
     """
-    return _lines(spans, width, at_spaces=True)
+    return _lines(spans, width, _break_at_space)
 
 
 def hard_wrap(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
     """Wrap a logical line exactly at `width`, for code and terminal output. Return at least one line."""
-    return _lines(spans, width, at_spaces=False)
+    return _lines(spans, width, _break_at_end)
 
 
 def hard_wrap_count(text: str, width: int) -> int:
     """Return the number of lines that `hard_wrap` would return."""
-    return len(_breaks(expand_tabs(truncate_line(text)), max(1, width), at_spaces=False))
+    return len(_breaks(expand_tabs(truncate_line(text)), max(1, width), _break_at_end))
+
+
+def wrap_exact(spans: Iterable[Segment], width: int) -> list[list[Segment]]:
+    """Wrap a logical line after spaces if possible, and keep all spaces. Return at least one line."""
+    return _lines(spans, width, _break_after_space)
+
+
+def wrap_exact_count(text: str, width: int) -> int:
+    """Return the number of lines that `wrap_exact` would return."""
+    return len(_breaks(expand_tabs(truncate_line(text)), max(1, width), _break_after_space))
 
 
 def truncate_line(text: str) -> str:
@@ -146,7 +161,7 @@ def expand_tabs(text: str, column: int = 0) -> str:
     return "".join(parts)
 
 
-def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[list[Segment]]:
+def _lines(spans: Iterable[Segment], width: int, find_break: FindBreak) -> list[list[Segment]]:
     spans = [span for span in spans if span.text]
     if sum(len(span.text) for span in spans) > MAX_LINE_LENGTH:
         spans = _truncate_spans(spans)
@@ -154,7 +169,7 @@ def _lines(spans: Iterable[Segment], width: int, *, at_spaces: bool) -> list[lis
     if "\t" in text:
         spans = _expand_span_tabs(spans)
         text = "".join(span.text for span in spans)
-    return _cut_spans(spans, _breaks(text, max(1, width), at_spaces=at_spaces))
+    return _cut_spans(spans, _breaks(text, max(1, width), find_break))
 
 
 def _truncate_spans(spans: list[Segment]) -> list[Segment]:
@@ -179,7 +194,7 @@ def _expand_span_tabs(spans: list[Segment]) -> list[Segment]:
     return found
 
 
-def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
+def _breaks(text: str, width: int, find_break: FindBreak) -> list[tuple[int, int]]:
     """Wrap a text to `width` cells, and return the start and end index of each line."""
     one_cell_each = text.isascii()
     if (len(text) if one_cell_each else cell_len(text)) <= width:
@@ -191,12 +206,25 @@ def _breaks(text: str, width: int, *, at_spaces: bool) -> list[tuple[int, int]]:
         if end >= len(text):
             lines.append((start, len(text)))
             break
-        following = end
-        if at_spaces:
-            end, following = _break_at_space(text, start, end)
+        end, following = find_break(text, start, end)
         lines.append((start, end))
         start = following
     return lines
+
+
+def _break_at_end(_text: str, _start: int, full: int) -> tuple[int, int]:
+    """Break at `full`, even inside a word."""
+    return full, full
+
+
+def _break_after_space(text: str, start: int, full: int) -> tuple[int, int]:
+    """Break after the last space before `full`; at `full` if there are none after the indentation.
+
+    `TAB_MARK` counts as a space, so that a line is wrapped in the same way with and without it.
+    """
+    space = max(text.rfind(" ", start, full), text.rfind(TAB_MARK, start, full))
+    end = space + 1 if space > start and text[start:space].strip(f" {TAB_MARK}") else full
+    return end, end
 
 
 def _break_at_space(text: str, start: int, full: int) -> tuple[int, int]:

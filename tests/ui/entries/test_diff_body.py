@@ -168,3 +168,32 @@ def test_any_diff_fits_the_width(old: str, new: str, width: int) -> None:
     for strip in strips(body):
         assert strip.cell_length <= width
         assert strip.text.isprintable() or "\u200d" in strip.text
+
+
+def test_long_lines_break_after_spaces_and_keep_every_character_and_the_gutter() -> None:
+    text = "    quick-brown-fox jumps-over-the-lazy dog-again\n"
+    assert lines(DiffBody(Diff("a.txt", text, text + "\tx y\n"), context(width=36))) == [
+        "     1       quick-brown-fox",
+        "         jumps-over-the-lazy",
+        "         dog-again",
+        "     2 +     x y",
+    ]
+
+
+def test_a_word_wider_than_the_column_is_broken() -> None:
+    assert lines(DiffBody(Diff("a.txt", None, f"    {'x' * 40}\n"), context(width=36))) == [
+        f"     1 +     {'x' * 23}",
+        f"         {'x' * 17}",
+    ]
+
+
+@properties
+@given(st.text("ab \t→漢é", max_size=60), st.text("ab \t→漢é", max_size=60))
+def test_wrapped_lines_show_every_character(old: str, new: str) -> None:
+    body = DiffBody(Diff("a.txt", f"{old}\n", f"{new}!\n"), context(width=24))
+    shown = "".join(strip.text[9:] for strip in strips(body))
+    assert _without_blanks(shown) == _without_blanks(f"{old}{new}!")
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(char for char in text if char not in " \t→")

@@ -11,14 +11,15 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.body import expander
 from acp_tui.ui.drawing.wrap import (
+    TAB_MARK,
     TAB_WIDTH,
     expand_tabs,
-    hard_wrap,
-    hard_wrap_count,
     join_graphemes,
     padded_strip,
     shorten,
     shorten_path,
+    wrap_exact,
+    wrap_exact_count,
 )
 from acp_tui.ui.entries.diff.syntax_colours import SyntaxColours
 from acp_tui.ui.theme.component_style import NOT_DIM
@@ -85,7 +86,7 @@ class _Column:
     def height(self, row: Row) -> int:
         if row.kind not in self._looks:
             return 1
-        return hard_wrap_count(row.text, self._text_width)
+        return wrap_exact_count(row.text, self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
         """Draw a row as screen lines padded to the width of the column; a blank line if `row` is None."""
@@ -96,7 +97,7 @@ class _Column:
             return [self._remark(row)]
         base, mark = self._looks[row.kind]
         number = row.old if self._is_old(row) else row.new
-        lines = hard_wrap(self._text(row, base), self._text_width)
+        lines = wrap_exact(self._text(row, base), self._text_width)
         padded: list[list[Segment]] = []
         for at, line in enumerate(lines):
             label = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
@@ -233,7 +234,7 @@ def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
     for number, part in enumerate(text.split("\t")):
         if number:
             spaces = TAB_WIDTH - column % TAB_WIDTH
-            parts.append("→".ljust(spaces))
+            parts.append(TAB_MARK.ljust(spaces))
             column += spaces
         parts.append(part)
         column += cell_len(part)
