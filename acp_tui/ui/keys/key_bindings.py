@@ -784,6 +784,10 @@ TABLE: tuple[Key, ...] = (
     # -- the files of a rewind
     Key("rewind.up", "up,k,ctrl+p", "move(-1)", "up", "rewind", "Previous / next"),
     Key("rewind.down", "down,j,ctrl+n", "move(1)", "down", "rewind", "Previous / next"),
+    Key("rewind.page_up", "pageup", "move(-8)", "", "rewind", "Page up / down"),
+    Key("rewind.page_down", "pagedown", "move(8)", "", "rewind", "Page up / down"),
+    Key("rewind.home", "home,g", "end(-1)", "", "rewind", "Top / bottom"),
+    Key("rewind.end", "end,G", "end(1)", "", "rewind", "Top / bottom"),
     Key(
         "rewind.take",
         "enter",

@@ -153,10 +153,7 @@ class RulesScreen(Dialog[None]):
 
     def action_move(self, step: int) -> None:
         """Select another rule. At the ends, a single step wraps around and a longer one stops."""
-        if abs(step) == 1:
-            self._list.move(step)
-        elif self._shown:
-            self._list.selected = max(0, min(len(self._shown) - 1, self._list.selected + step))
+        self._list.move(step)
         self._tell("")
 
     def action_edit(self) -> None:

@@ -123,10 +123,16 @@ class SelectList(ScrollView):
         self._palette = palette
 
     def move(self, step: int) -> None:
-        """Move the selection by `step` rows, wrapping around at the ends."""
+        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
         if self._rows:
             start = self.selected if self.selected >= 0 or step > 0 else 0  # -1: no row is selected
-            self.selected = (start + step) % len(self._rows)
+            count, at = len(self._rows), start + step
+            self.selected = at % count if abs(step) == 1 else max(0, min(count - 1, at))
+
+    def move_to_end(self, step: int) -> None:
+        """Select the last row, or the first one if `step` is negative."""
+        if self._rows:
+            self.selected = len(self._rows) - 1 if step > 0 else 0
 
     def height_at(self, width: int) -> int:
         """Return the number of lines of the list at a width."""

@@ -185,3 +185,13 @@ async def test_a_refused_undo_says_what_would_make_it_possible(open_ui: Open, pr
         (project / "a.txt").write_text("mine\n")
         await ui.press("ctrl+underscore")
         await ui.sees("cannot be undone", "Put it back")
+
+
+async def test_a_long_list_of_files_has_keys_for_pages_and_ends(open_ui: Open, project: Path) -> None:
+    files = [project / f"{number:02}.txt" for number in range(12)]
+    async with open_ui() as ui:
+        await run_turn(ui, project / "a.txt", "one\n")
+        for file in files:
+            file.write_text("mine\n")
+        await rewind(ui, "end", "space", "pageup", "space", "home", "pageup", "pagedown", "space")
+        await ui.sees("[x] 04.txt", "[x] 06.txt", "Restore 2 files")

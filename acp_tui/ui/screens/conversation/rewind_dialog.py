@@ -163,6 +163,10 @@ class RewindDialog(Dialog["frozenset[Path] | None"]):
         """Move the selection."""
         self.query_one(SelectList).move(step)
 
+    def action_end(self, step: int) -> None:
+        """Select the last file, or the first row if `step` is negative."""
+        self.query_one(SelectList).move_to_end(step)
+
     def action_choose(self) -> None:
         """Close the dialog; on a file, choose the file or not."""
         match self.query_one(SelectList).selected:

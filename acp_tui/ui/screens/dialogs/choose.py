@@ -182,11 +182,7 @@ class ChooseScreen(Dialog[str | None]):
 
     def action_move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""
-        rows = self.query_one(SelectList)
-        if abs(step) == 1:
-            rows.move(step)
-        elif self._shown:
-            rows.selected = max(0, min(len(self._shown) - 1, rows.selected + step))
+        self.query_one(SelectList).move(step)
 
     def action_choose(self) -> None:
         """Choose the selected row."""

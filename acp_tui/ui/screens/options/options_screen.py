@@ -194,11 +194,7 @@ class OptionsScreen(Dialog[None]):
 
     def action_move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""
-        rows = self.query_one(SelectList)
-        if abs(step) == 1:
-            rows.move(step)
-        elif self._options:
-            rows.selected = max(0, min(len(self._options) - 1, rows.selected + step))
+        self.query_one(SelectList).move(step)
 
     def action_switch(self, step: int) -> None:
         """Set the selected option to its next (1) or previous (-1) value."""

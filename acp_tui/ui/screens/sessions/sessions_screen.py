@@ -334,11 +334,7 @@ class SessionsScreen(BaseScreen):
 
     def action_move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""
-        rows = self.query_one(SelectList)
-        if abs(step) == 1:
-            rows.move(step)
-        elif self._state.items:
-            rows.selected = max(0, min(len(self._state.items) - 1, rows.selected + step))
+        self.query_one(SelectList).move(step)
 
     def action_next_section(self) -> None:
         """Move the selection from the sessions to the matching lines, or back."""
