@@ -19,6 +19,8 @@ from acp_tui.errors import UserError
 from acp_tui.store.files.locks import file_lock, try_lock, unlock_and_close
 from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_after
+from acp_tui.store.session_name import set_session_name
+from acp_tui.store.session_title import recorded_title
 from acp_tui.store.stderr_log import StderrLog
 from acp_tui.store.stored_sessions import (
     CLOSING,
@@ -226,11 +228,14 @@ def create_session_folder(
         if worktree is not None:
             meta["worktree"] = worktree
         if forked is not None:
-            meta["title"] = forked.text("name") or forked.text("title")
+            meta["title"] = forked.text("title")
         folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
-    folder.update_meta()
+    if forked is not None and (original := recorded_title(forked)):
+        set_session_name(folder, f"Fork of {original}")  # its tab must not look like that of the original
+    else:
+        folder.update_meta()
     return folder
 
 

@@ -47,7 +47,7 @@ def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str 
     """
     if session.fault:
         return visible_line(f"({session.fault})")
-    title = session_name(session.meta) or session.text("title") or first_prompt or _title_from_log(session)
+    title = recorded_title(session, first_prompt)
     if not title.strip():
         title = redact_text(unsent.drafts.get(session.id, "").strip()[:MAX_TITLE_CHARACTERS])
     if not title and session.has_worktree:
@@ -55,6 +55,11 @@ def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str 
     if not title and session.id in unsent.commented:
         title = "Review comments"
     return visible_line(title)
+
+
+def recorded_title(session: StoredSession, first_prompt: str = "") -> str:
+    """Return the user's name for the session, its own title, or its first prompt, or ""."""
+    return session_name(session.meta) or session.text("title") or first_prompt or _title_from_log(session)
 
 
 def _title_from_log(session: StoredSession) -> str:

@@ -307,8 +307,12 @@ async def test_a_fork_continues_in_a_copy_with_the_log_of_the_session(tmp_path: 
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
         await ui.ready()
         await ui.sees("the original prompt", "continues in a fork")
+        tab = ui.app.tabs.current
+        assert tab is not None
+        assert tab.state.label == "Fork of the original prompt"
     fork, original = list_sessions(paths().data)
     assert [fork.text("session_id"), original.text("session_id")] == ["session-1-fork", "session-1"]
+    assert [fork.text("name"), original.text("name")] == ["Fork of the original prompt", None]
 
 
 # --------------------------------------------------------------------------- what agents list
