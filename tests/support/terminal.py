@@ -34,7 +34,7 @@ ESCAPES = re.compile(
 QUIT = "\x11"  # Ctrl+Q
 ESC = "\x1b[27u"  # as terminals with the Kitty keyboard protocol send it: complete, whatever follows
 DOWN, DELETE = "\x1b[B", "\x1b[3~"
-F2, SHIFT_F4 = "\x1bOQ", "\x1b[1;2S"
+F2, F4, SHIFT_F4 = "\x1bOQ", "\x1bOS", "\x1b[1;2S"
 MODES_ON = (b"\x1b[?1049h", b"\x1b[?25l", b"\x1b[?1000h", b"\x1b[?2004h")
 MODES_OFF = (b"\x1b[?1049l", b"\x1b[?25h", b"\x1b[?1000l", b"\x1b[?2004l")
 """Alternate screen, hidden cursor, mouse reports and bracketed paste, turned on and off."""

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.conversation_ui import agent
-from tests.support.terminal import F2, PROGRAM, PreloadedTerminal
+from tests.support.terminal import ESC, F2, F4, PROGRAM, PreloadedTerminal
+from tests.support.trust_steps import restore_files, rewind_by_two_prompts
 from tests.support.waiting import wait_until
 from tests.workspace.projects import fill, repository
 
@@ -178,6 +179,93 @@ def test_the_review_its_decisions_and_comments_come_back(
         again.sees("0 of 3 reviewed", "- line 5")
 
 
+def test_a_rewind_can_be_undone(tmp_path: Path, home: Path) -> None:
+    project = repository(tmp_path.resolve() / "project", {"a.txt": LINES, "b.txt": "b\n"})
+    with PreloadedTerminal("--command", agent("script", RESUMES), "--policy", "yolo", cwd=project) as killed:
+        for number, name in enumerate(("a.txt", "b.txt"), start=1):
+            type_prompt(killed, ["write_file", str(project / name), CHANGED])
+            killed.until(lambda number=number: killed.screen.count("The agent returned nothing") == number)
+        rewind_by_two_prompts(killed, "files")
+        restore_files(killed, "a.txt", "b.txt")
+        killed.sees("Restored 2 files to before prompt 1.")
+        kill(killed)
+    assert (project / "a.txt").read_text() == LINES
+    with PreloadedTerminal("--continue", cwd=project) as again:
+        again.sees("Restored 2 files to before prompt 1.", "idle")
+        again.type("\x1f")  # Ctrl+_
+        again.sees("The last rewind was undone: 2 files.")
+        assert [(project / name).read_text() for name in ("a.txt", "b.txt")] == [CHANGED, CHANGED]
+
+
+def test_a_tab_with_only_a_comment_comes_back(tmp_path: Path, home: Path) -> None:
+    configure_agent(home)
+    project = repository(tmp_path / "shop", {"a.txt": LINES})
+    with PreloadedTerminal("mine", cwd=project) as killed:
+        killed.sees("idle")
+        killed.type("the first\r")
+        killed.sees("   the first")
+        open_tab(killed, " 1 scripted  2 scripted")
+        snapshots = "data/sessions/*/baseline.git/acp-tui/snapshot.json"
+        killed.until(lambda: len([*home.glob(snapshots)]) == 2, "the copies of the files")
+        fill(project, {"a.txt": CHANGED})
+        killed.type(F2)
+        killed.sees("0 of 2 reviewed", "hunk 1 of 2")
+        killed.type("c")
+        killed.sees("Comment on line 5")
+        killed.type("Why five?\r")
+        killed.sees("1 comment")
+        kill(killed)
+    with PreloadedTerminal("--continue", cwd=project) as again:
+        again.sees(" 1 the first  2 Review comments", "idle")
+        again.type(F2)
+        again.sees("0 of 2 reviewed", "1 comment", "Why five?")
+
+
+def test_a_fork_comes_back_beside_the_original(tmp_path: Path, home: Path) -> None:
+    offered = SETTABLE | {"capabilities": {"sessionCapabilities": {"resume": {}, "fork": {}}}}
+    project = repository(tmp_path.resolve() / "project", {"a.txt": LINES})
+    command = agent("script", json.dumps(offered))
+    with PreloadedTerminal("--command", command, "--policy", "yolo", cwd=project) as killed:
+        type_prompt(killed, ["write_file", str(project / "a.txt"), CHANGED])
+        killed.sees("The agent returned nothing")
+        killed.type("\x1b[Z")  # Shift+Tab
+        killed.sees("Plan")
+        killed.type(F2)
+        killed.sees("0 of 2 reviewed")
+        killed.type("y")
+        killed.sees("1 of 2 reviewed")
+        killed.type("c")
+        killed.sees("Comment on line 30")
+        killed.type("Ask first\r")
+        killed.sees("1 comment")
+        killed.type(f"{ESC}")
+        killed.sees("Plan")
+        killed.type(F4)
+        killed.sees("F7 fork")
+        killed.type("\x1b[18~")  # F7
+        killed.sees("continues in a fork", "Plan", "idle")
+        killed.type("half a thought")
+        drafts = home / "state" / "drafts.jsonl"
+        killed.until(lambda: drafts.exists() and '"half a thought"' in drafts.read_text(), "the draft")
+        kill(killed)
+    with PreloadedTerminal("--continue", cwd=project) as again:
+        again.sees("continues in a fork", "Plan", "❯ half a thought", "idle")
+        again.type(F2)
+        again.sees("1 of 2 reviewed", "1 comment", "Ask first", "- line 30")
+        again.type("Z")
+        again.sees("0 of 2 reviewed", "- line 5")
+
+
+def test_a_draft_typed_before_the_screen_appears_comes_back(tmp_path: Path, home: Path) -> None:
+    drafts = home / "state" / "drafts.jsonl"
+    with PreloadedTerminal("--command", "sleep 3600", cwd=tmp_path) as killed:
+        killed.type("half a thought")
+        killed.until(lambda: drafts.exists() and '"half a thought"' in drafts.read_text(), "the draft")
+        kill(killed)
+    with PreloadedTerminal("--continue", cwd=tmp_path) as again:
+        again.sees("❯ half a thought")
+
+
 @pytest.mark.parametrize("end", ["kill -9", "quit"])
 def test_tabs_with_a_draft_a_command_or_a_worktree_come_back(end: str, tmp_path: Path, home: Path) -> None:
     configure_agent(home)
@@ -216,7 +304,7 @@ def test_tabs_with_a_draft_a_command_or_a_worktree_come_back(end: str, tmp_path:
         again.sees(
             "1 !echo half > new.txt  2 !echo $((40 + 2))  3 half a thought", "❯ half a thought", "idle"
         )
-        again.type("\x1bOS")  # F4
+        again.type(F4)
         again.sees("  !echo half > new.txt", "  !echo $((40 + 2))", "● half a thought")
 
 
