@@ -25,6 +25,15 @@ def open_terminal(name: str, project: Path) -> Terminal:
     return Terminal("--command", launcher(name), cwd=project)
 
 
+def send_prompt(terminal: Terminal, name: str) -> None:
+    """Send a prompt and wait until the turn has ended."""
+    terminal.type("mock:plain\r")
+    if name == "ts-example":  # asks to change a file after every prompt
+        terminal.sees("asks to change a file", "config.json", "Enter answer")
+        terminal.type("r")
+    terminal.sees(ANSWERS.get(name, "short answer"), "idle")
+
+
 def quit_app(terminal: Terminal) -> None:
     assert terminal.quit() == 0
     assert b"Traceback" not in terminal.raw
@@ -35,11 +44,7 @@ def quit_app(terminal: Terminal) -> None:
 def test_the_agent_answers(name: str, project: Path) -> None:
     with open_terminal(name, project) as terminal:
         terminal.sees("idle")
-        terminal.type("mock:plain\r")
-        if name == "ts-example":  # asks to change a file after every prompt
-            terminal.sees("asks to change a file", "config.json", "Enter answer")
-            terminal.type("r")
-        terminal.sees(ANSWERS.get(name, "short answer"), "idle")
+        send_prompt(terminal, name)
         quit_app(terminal)
 
 
@@ -72,7 +77,7 @@ def test_a_question_is_a_form_and_its_answer_reaches_the_agent(name: str, projec
     with open_terminal(name, project) as terminal:
         terminal.sees("idle")
         terminal.type("mock:ask\r")
-        terminal.sees("Which colour?", "○ Blue", "F8 decline")
+        terminal.sees("Which colour?", "○ Blue", "Ctrl+N decline")
         terminal.type("\x1b[B ")
         terminal.sees("● Blue")
         terminal.type("\x13")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 WITH_TOOLS = ("claude-code", "opencode", "kimi-code")
 # The violations that `doctor` finds in one plain turn.
 AGENTS: dict[str, set[str]] = {
-    "claude-code": {"schema:initialize"},
+    "claude-code": set(),
     "opencode": set(),
     "kimi-code": set(),
     "ts-example": {"no-agent-info", "tool-left-open"},

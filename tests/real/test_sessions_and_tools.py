@@ -9,7 +9,7 @@ import pytest
 from acp_tui.protocol.fold import fold
 from acp_tui.store.wire_log import read_log
 from tests.real.conftest import launcher
-from tests.real.test_on_screen import open_terminal, quit_app
+from tests.real.test_on_screen import open_terminal, quit_app, send_prompt
 from tests.real.test_real_agents import WITH_TOOLS, execute
 from tests.support.cli import run
 from tests.support.terminal import Terminal
@@ -71,7 +71,11 @@ def test_restarting_an_agent_without_sessions_starts_a_new_one(name: str, projec
     with open_terminal(name, project) as terminal:
         terminal.sees("idle")
         terminal.type(F5)
-        terminal.sees("neither resume nor load", "idle")
+        terminal.sees("Agent restarted", "idle")
+        assert "neither resume nor load" not in terminal.screen  # nothing is lost yet
+        send_prompt(terminal, name)
+        terminal.type(F5)
+        terminal.sees("neither resume nor load", "the agent cannot see the conversation above", "idle")
         quit_app(terminal)
 
 
