@@ -182,9 +182,9 @@ def test_the_review_its_decisions_and_comments_come_back(
 def test_a_rewind_can_be_undone(tmp_path: Path, home: Path) -> None:
     project = repository(tmp_path.resolve() / "project", {"a.txt": LINES, "b.txt": "b\n"})
     with PreloadedTerminal("--command", agent("script", RESUMES), "--policy", "yolo", cwd=project) as killed:
-        for number, name in enumerate(("a.txt", "b.txt"), start=1):
-            type_prompt(killed, ["write_file", str(project / name), CHANGED])
-            killed.until(lambda number=number: killed.screen.count("The agent returned nothing") == number)
+        for name in ("a.txt", "b.txt"):
+            type_prompt(killed, ["write_file", str(project / name), CHANGED], ["say", f"see {name}"])
+            killed.sees(f"   see {name}", "idle")
         rewind_by_two_prompts(killed, "files")
         restore_files(killed, "a.txt", "b.txt")
         killed.sees("Restored 2 files to before prompt 1.")
