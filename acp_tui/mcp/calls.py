@@ -101,8 +101,9 @@ async def _request(connection: McpConnection, action: str, send: Callable[[], Aw
 
     seconds = connection.server.timeout or CALL_TIMEOUT_SECONDS
     try:
-        async with asyncio.timeout(seconds):
-            return await send()
+        with connection.announced_wait(action, seconds):
+            async with asyncio.timeout(seconds):
+                return await send()
     except TimeoutError:
         raise call_timeout(connection.server, action, seconds) from None
     except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -30,7 +30,7 @@ from acp_tui.mcp.transports.message_filter import filter_messages
 from acp_tui.mcp.transports.stdio_process import StdioProcess
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
@@ -47,7 +47,7 @@ __all__ = ["McpConnection", "ServerHandlers", "connect"]
 logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 WAITING_SECONDS = 3.0
-"""How long connecting takes before `ServerHandlers.on_waiting` is called."""
+"""How long connecting or a request takes before `ServerHandlers.on_waiting` is called."""
 MAX_REPAIRS = 50
 """The maximum number of sentences in `McpConnection.repairs`."""
 END_SECONDS = 2.0
@@ -86,6 +86,7 @@ class McpConnection:
         self._client: Client | None = None
         self._ready = asyncio.Event()
         self._stop = asyncio.Event()
+        self._has_asked = False  # whether the server has asked the user during the current request
         self._received_all = asyncio.Event()  # set when the server has closed its side
         self.repairs: list[str] = []
         """Sentences about the first invalid parts that were left out of answers. They are safe to display."""
@@ -285,6 +286,24 @@ class McpConnection:
 
     # ----------------------------------------------------------------- requests and notifications
 
+    @contextmanager
+    def announced_wait(self, action: str, seconds: float) -> Iterator[None]:
+        """Call `ServerHandlers.on_waiting` if the request made in this context takes longer than usual.
+
+        It is not called if the server has asked the user a question: then the server waits for the user.
+        """
+        announce, self._has_asked = self._handlers.on_waiting, False
+
+        def report() -> None:
+            if announce is not None and not self._has_asked:
+                announce(diagnosis.call_waiting_sentence(self.server, action, seconds))
+
+        timer = asyncio.get_running_loop().call_later(WAITING_SECONDS, report)
+        try:
+            yield
+        finally:
+            timer.cancel()
+
     async def _list_roots(self, context: ClientRequestContext) -> types.ListRootsResult:  # noqa: ARG002
         roots = [types.Root.model_validate({"uri": path.as_uri(), "name": path.name}) for path in self._roots]
         return types.ListRootsResult(roots=roots)
@@ -296,6 +315,7 @@ class McpConnection:
     ) -> types.ElicitResult:
         ask = self._handlers.on_elicitation
         assert ask is not None
+        self._has_asked = True
         if isinstance(params, types.ElicitRequestURLParams):
             request = ElicitationRequest(self.server.name, params.message, "url", url=params.url)
         else:

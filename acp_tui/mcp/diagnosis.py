@@ -135,6 +135,13 @@ def waiting_sentence(server: ResolvedServer, seconds: float | None, process: Std
     return mask_secrets(f"{what}{_last_line(process)}.", secret_values(server))
 
 
+def call_waiting_sentence(server: ResolvedServer, action: str, seconds: float) -> str:
+    """Return the sentence to show when a request takes longer than usual."""
+    name, request = visible_line(server.name), visible_line(action)
+    sentence = f"{name} has not answered the request to {request} yet; waiting for up to {seconds:g} s."
+    return mask_secrets(sentence, secret_values(server))
+
+
 def _failure(server: ResolvedServer, cause: FailureCause, sentence: str) -> ServerFailure:
     sentence = mask_secrets(sentence, secret_values(server))
     return ServerFailure(cause, sentence if sentence.endswith((".", "!", "?", "…")) else f"{sentence}.")

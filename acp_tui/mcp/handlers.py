@@ -51,7 +51,7 @@ class ServerHandlers:
     on_repair: Callable[[str], None] | None = None
     """Called with a sentence about each invalid part of an answer that is left out. Safe to display."""
     on_waiting: Callable[[str], None] | None = None
-    """Called with a sentence for the user if connecting takes longer than three seconds."""
+    """Called with a sentence for the user if connecting or a request takes longer than three seconds."""
 
     @property
     def follows_lists(self) -> bool:

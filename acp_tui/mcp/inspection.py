@@ -36,6 +36,8 @@ MAX_PAGES = 50
 """The maximum number of pages that are read of one list. A server with more is broken or hostile."""
 MAX_TEXT = 20_000
 """The maximum number of characters that are kept of one text."""
+FIND_TIMEOUT_SECONDS = 3.0
+"""How long a call waits for the tool's schema."""
 LIST_TIMEOUT_SECONDS = 30.0
 """The time limit for one page of a list."""
 
@@ -246,6 +248,26 @@ async def _describe(connection: McpConnection, inspection: Inspection) -> None:
         )
         inspection.templates = [_template_info(template) for template in templates]
     lists.require_any()
+
+
+async def find_tool(connection: McpConnection, name: str) -> ToolInfo | None:
+    """Return the description of a tool; None if the server does not list the tool within three seconds."""
+    if connection.capabilities.tools is None:
+        return None
+    client = connection.client
+    try:
+        async with asyncio.timeout(FIND_TIMEOUT_SECONDS):
+            tools = await _all_pages(
+                connection,
+                "tools",
+                lambda cursor: client.list_tools(cursor=cursor),
+                "tools",
+                Inspection(connection.server.name, time.time()),
+            )
+    except (ServerFailure, TimeoutError):
+        return None
+    tool = next((tool for tool in tools if tool.name == name), None)
+    return tool and tool_info(tool.model_dump(mode="json", by_alias=True, exclude_none=True))
 
 
 class _Lists:

@@ -20,7 +20,7 @@ from tests.support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.mcp_servers import HttpServers
+    from tests.support.mcp_servers import HttpServers, ServerLog
 
     Define = Any
 
@@ -290,6 +290,39 @@ def test_the_log_is_cut_to_its_last_records(script: None, capsys: pytest.Capture
     with pytest.raises(SystemExit, match="2"):
         main(["mcp", "log", "script", "--lines", "-1"])
     assert "expected a number of records, got '-1'" in capsys.readouterr().err
+
+
+def test_arguments_that_break_the_schema_are_reported_and_sent(
+    script: None, server_log: ServerLog, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["mcp", "call", "script", "fail", '{"message": 3}'])
+    assert (
+        "acp-tui: The arguments do not match the schema of the tool fail: message must be text. "
+        "They are sent nevertheless.\n"
+    ) in capsys.readouterr().err
+    assert server_log.calls() == [("fail", {"message": 3})]
+    main(["mcp", "call", "script", "fail", '{"message": "three"}'])
+    assert "schema" not in capsys.readouterr().err
+
+
+def test_a_tool_is_called_although_the_server_does_not_list_its_tools(
+    define: Define, capsys: pytest.CaptureFixture[str]
+) -> None:
+    define(script=stdio_command("--error", "tools/list"))
+    assert main(["mcp", "call", "script", "echo", '{"text": "hello"}']) == 0
+    assert capsys.readouterr() == ("hello\n", "")
+
+
+def test_a_call_that_takes_long_says_what_it_waits_for(define: Define, tmp_path: Path) -> None:
+    command, *args = stdio_command("--mute", "tools/call")
+    define(script={"command": command, "args": args, "timeout": 30})
+    with running("mcp", "call", "script", "echo", '{"text": "hello"}', cwd=tmp_path) as (process, _):
+        assert process.stderr is not None
+        assert process.stderr.readline() == (
+            b"acp-tui: script has not answered the request to call echo yet; waiting for up to 30 s.\n"
+        )
+        process.send_signal(signal.SIGINT)
+        assert process.wait() == 130
 
 
 def test_ctrl_c_cancels_a_call(define: Define, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from acp_tui.cli.options import CANCELLED, FAILED, OK, USAGE
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import print_json
 from acp_tui.errors import UserError
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.calls import CallResult, Progress
+    from acp_tui.mcp.connection import McpConnection
+
+MAX_FAULTS = 3
+"""The maximum number of faults to name in the warning about the arguments."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -98,6 +103,7 @@ async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) ->
     from acp_tui.mcp.failures import ServerFailure
 
     async with connected(server, "call") as (connection, recorder):
+        await _warn_of_faults(connection, tool, arguments)
         start = time.monotonic()
         try:
             result = await call_tool(connection, tool, arguments, on_progress=_print_progress)
@@ -108,6 +114,21 @@ async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) ->
         seconds = round(time.monotonic() - start, 3)
         recorder.called(tool, arguments, result, seconds)
     return result, seconds
+
+
+async def _warn_of_faults(connection: McpConnection, name: str, arguments: dict[str, Any]) -> None:
+    """Say what in the arguments does not match the tool's schema. The server decides whether to accept it."""
+    from acp_tui.mcp.inspection import find_tool
+    from acp_tui.mcp.schema_validation import SchemaValidator
+
+    tool = await find_tool(connection, name)
+    faults = SchemaValidator(tool.input_schema).faults(arguments) if tool is not None else []
+    if faults:
+        problems = reveal_line("; ".join(fault.sentence for fault in faults[:MAX_FAULTS]))
+        print_message(
+            f"The arguments do not match the schema of the tool {reveal_line(name)}: {problems}. "
+            "They are sent nevertheless."
+        )
 
 
 def _print_progress(progress: Progress) -> None:
