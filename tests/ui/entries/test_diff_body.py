@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +11,6 @@ from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.entries.diff.diff_body import PREVIEW_ROWS, DiffBody
 from tests.support.bodies import PALETTE, colour_of, context, lines, strips
 from tests.support.talk import properties
-
-if TYPE_CHECKING:
-    import pytest
 
 OLD = "def login(name):\n    user = find(name)\n    if user = None:\n        return\n"
 NEW = OLD.replace("user = None", "user is None")
@@ -158,6 +154,20 @@ def test_only_drawn_lines_are_coloured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(coloured) < 500
 
 
+INVISIBLE = {"\u00ad": "‹ad›", "\u200c": "‹200c›", "\u200d": "‹200d›", "\ufe0f": "‹fe0f›", "\u00a0": "‹a0›"}
+
+
+@pytest.mark.parametrize("char", INVISIBLE)
+def test_lines_that_differ_in_an_invisible_character_only_look_different(char: str) -> None:
+    old, new = 'name = "admin♥"\n', f'name = "adm{char}in♥{char}"\n'
+    stand_in = INVISIBLE[char]
+    body = DiffBody(Diff("a.py", old, new), context())
+    assert lines(body) == ['     1 - name = "admin♥"', f'     1 + name = "adm{stand_in}in♥{stand_in}"']
+    assert new in f"{body.copy_text()}\n"
+    patch = DiffBody(Diff("a.py", None, "", f"@@ -1 +1 @@ x{char}y\n-{old}+{new}"), context())
+    assert [stand_in in line for line in lines(patch)] == [True, False, True]
+
+
 TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e"), max_size=200).map(visible)
 
 
@@ -167,7 +177,7 @@ def test_any_diff_fits_the_width(old: str, new: str, width: int) -> None:
     body = DiffBody(Diff("a.py", old, new), context(width=width, full=True))
     for strip in strips(body):
         assert strip.cell_length <= width
-        assert strip.text.isprintable() or "\u200d" in strip.text
+        assert strip.text.isprintable()
 
 
 def test_long_lines_break_after_spaces_and_keep_every_character_and_the_gutter() -> None:

@@ -304,6 +304,15 @@ async def test_a_file_that_is_gone_is_not_silently_replaced_by_another_one(
         assert (project / "b.txt").read_text() == before
 
 
+async def test_a_line_changed_in_an_invisible_character_only_looks_different(
+    open_ui: Open, project: Path
+) -> None:
+    async with open_ui() as ui:
+        await run_turn(ui, (project / "a.txt", numbered().replace("line 5", "li\u00adne\ufe0f 5")))
+        await open_review(ui)
+        await ui.sees("- line 5", "+ li‹ad›ne‹fe0f› 5")
+
+
 async def test_names_and_contents_cannot_control_the_terminal(open_ui: Open, project: Path) -> None:
     async with open_ui() as ui:
         await run_turn(ui, (project / "b\x1b[31m\n.txt", "one \x1b]0;title\x07\u202e two\r\n"))

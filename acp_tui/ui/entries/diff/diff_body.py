@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from itertools import chain, groupby, islice, zip_longest
 from typing import TYPE_CHECKING, TypeVar
 from zlib import crc32
@@ -40,24 +39,19 @@ def compute_difference(diff: Diff, first: int = 1) -> Difference:
     If `first` is 0, the line number is unknown: rows are numbered from 1, and callers hide the numbers.
     """
     if diff.patch is not None:
-        return parse_patch(prepare_for_display(diff.patch))
-    return compare_texts(prepare_for_display(diff.old), prepare_for_display(diff.new), first or 1)
+        return parse_patch(cut_long_lines(diff.patch))
+    return compare_texts(cut_long_lines(diff.old), cut_long_lines(diff.new), first or 1)
 
 
-_STRAY_JOINER = re.compile("(?<![^\x00-\x7f])\u200d|\u200d(?![^\x00-\x7f])")
-
-
-def prepare_for_display(text: Text) -> Text:
-    """Make stray zero-width joiners visible and cut very long lines.
+def cut_long_lines(text: Text) -> Text:
+    """Cut very long lines.
 
     Comparing and colouring a line of megabytes takes seconds. A cut line ends with a checksum, so that two
     lines that differ only in the omitted part do not become equal.
     """
-    if not text:
+    if not text or len(text) <= MAX_LINE_LENGTH:
         return text
-    if len(text) > MAX_LINE_LENGTH and any(len(line) > MAX_LINE_LENGTH for line in text.split("\n")):
-        text = "\n".join(map(_cut_line, text.split("\n")))
-    return _STRAY_JOINER.sub("‹200d›", text) if "\u200d" in text else text
+    return "\n".join(map(_cut_line, text.split("\n")))
 
 
 def _cut_line(line: str) -> str:

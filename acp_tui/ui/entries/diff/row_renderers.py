@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.session.text.invisible import reveal, reveal_line
 from acp_tui.ui.drawing.body import expander
 from acp_tui.ui.drawing.wrap import (
     TAB_MARK,
@@ -86,7 +87,7 @@ class _Column:
     def height(self, row: Row) -> int:
         if row.kind not in self._looks:
             return 1
-        return wrap_exact_count(row.text, self._text_width)
+        return wrap_exact_count(reveal(row.text), self._text_width)
 
     def lines(self, row: Row | None) -> list[list[Segment]]:
         """Draw a row as screen lines padded to the width of the column; a blank line if `row` is None."""
@@ -111,13 +112,16 @@ class _Column:
 
     def _remark(self, row: Row) -> list[Segment]:
         """Draw a remark about the line above, such as a missing newline at the end of the file."""
-        text = shorten(f"{' ' * (self._digits + 1)}\\ {row.text}", self._width)
+        text = shorten(f"{' ' * (self._digits + 1)}\\ {reveal(row.text)}", self._width)
         return list(
             padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)
         )
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
-        """Return the row's text with syntax colours, highlighted changed words and expanded tabs."""
+        """Return the row's text with syntax colours, highlighted changed words and expanded tabs.
+
+        Stand-ins are shown for invisible characters, because a line can differ only in one of them.
+        """
         colours, number = (self._old, row.old) if self._is_old(row) else (self._new, row.new)
         assert number is not None
         marks = row.change.marks(row) if row.change is not None else []
@@ -127,7 +131,7 @@ class _Column:
         column = 0
         for text, style, marked in _marked(colours.spans(number, row.text), marks):
             look = base + style if style else base
-            text = _without_tabs(text, column, visibly=marked)
+            text = _without_tabs(reveal(text), column, visibly=marked)
             column += cell_len(text)
             segments.append(Segment(text, look + word if marked else look))
         return join_graphemes(segments)
@@ -192,10 +196,10 @@ class SplitRenderer:
 def annotation_strip(row: Row, context: DrawContext) -> Strip:
     """Draw a row that is not a line of the file, such as a file name, a gap or a note."""
     room = context.width - INDENT
-    palette = context.palette
+    palette, text = context.palette, reveal_line(row.text)
     if row.kind == "file":
-        return Strip([Segment(" " * INDENT), Segment(shorten_path(row.text, room), palette.strong)])
-    text = shorten(f"{GAP} {row.text}" if row.kind == "gap" else row.text, room)
+        return Strip([Segment(" " * INDENT), Segment(shorten_path(text, room), palette.strong)])
+    text = shorten(f"{GAP} {text}" if row.kind == "gap" else text, room)
     word = (expander if row.kind == "more" else Segment)(text, palette.diff_fold)
     return Strip([Segment(" " * INDENT), word])
 

@@ -14,12 +14,13 @@ from acp_tui.console.quantities import pluralize
 from acp_tui.diffing.difference import difference_of_blocks
 from acp_tui.protocol.readers.content import line_ends
 from acp_tui.review.changed_file import MODE
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible, visible_line
 from acp_tui.ui.drawing.heights import Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.entries.diff.diff_body import (
     MIN_SPLIT_WIDTH,
-    prepare_for_display,
+    cut_long_lines,
     rows_side_by_side,
     single_column,
 )
@@ -175,7 +176,7 @@ class FileDiff:
 
 def display_lines(lines: Iterable[str]) -> list[str]:
     """Return lines as they are shown: without line ends, and with stand-ins for control characters."""
-    shown = prepare_for_display(visible("".join(lines))).split("\n")
+    shown = cut_long_lines(visible("".join(lines))).split("\n")
     if not shown[-1]:
         shown.pop()
     return shown
@@ -295,5 +296,5 @@ def _notes(file: ChangedFile, part: Part) -> list[str]:
 def _content_label(version: FileVersion) -> str:
     data = version.data or b""
     if stat.S_ISLNK(version.mode):
-        return f"a link to {visible_line(data.decode(errors='replace'))}"
+        return f"a link to {reveal_line(data.decode(errors='replace'))}"
     return f"{_type(version)}, {pluralize(len(data), 'byte')}"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
 from acp_tui.session.state import Diff
-from acp_tui.session.text.safe_text import visible, visible_line
+from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.text.safe_text import visible
 from acp_tui.ui import keys
 from acp_tui.ui.screens.repeated_job import RepeatedJob
 
@@ -148,7 +149,7 @@ class PaneActions:
             return
         context = self._context
         page = DetailScreen(
-            f"{visible_line(relative_path(path, context.cwd))}: {source}",
+            f"{reveal_line(relative_path(path, context.cwd))}: {source}",
             lambda drawing: [DiffBody(diff, drawing) for diff in diffs],
             context.palette,
             session=context.session,
@@ -172,9 +173,9 @@ class PaneActions:
                 old, new = (text if text is None else visible(text) for text in (versions.old, versions.new))
                 return "since the session began", [Diff(path, old, new)]
             if not diffs:
-                raise UserError(f"{visible_line(path)}: {versions.problem}")
+                raise UserError(f"{reveal_line(path)}: {versions.problem}")
         if not diffs:
-            raise UserError(f"No change of {visible_line(path)} is known.")
+            raise UserError(f"No change of {reveal_line(path)} is known.")
         return "as reported by the agent", diffs
 
     async def _revert(self, path: str) -> None:
@@ -187,7 +188,7 @@ class PaneActions:
             effect, done = "Delete the file, which did not exist at session start", "deleted"
         else:
             effect, done = "Restore the version from session start", "restored"
-        name = visible_line(relative_path(path, self._context.cwd))
+        name = reveal_line(relative_path(path, self._context.cwd))
         undo = keys.bound_keys(self._screen, "pane.undo").partition(" ")[0]
         choices = [
             Choice("keep", "Keep it"),

@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Choice
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def _description(method: AuthMethod) -> str | None:
         parts.append("in this terminal")
     elif method.way == "suggested" and method.suggested is not None:
         command = shlex.join([method.suggested.command, *method.suggested.args])
-        parts.append(f"suggests running {visible_line(command)}")
+        parts.append(f"suggests running {reveal_line(command)}")
     elif method.way == "unknown":
         parts.append(_why_unusable(method))
     return " · ".join(filter(None, parts)) or None

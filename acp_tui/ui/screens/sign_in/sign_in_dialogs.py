@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.app_interface import app_of
 from acp_tui.ui.keys.palette_command import PaletteCommand
@@ -167,7 +168,7 @@ class SignInDialogs:
 
         conversation = self._conversation
         command, environment = sign_in_command(conversation.launch, method)
-        line = visible_line(shlex.join(command))
+        line = reveal_line(shlex.join(command))
         try:
             with release_terminal(self._screen.app):
                 print(f"Signing in to {conversation.launch.title}: {line}", flush=True)
