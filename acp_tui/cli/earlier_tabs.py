@@ -12,6 +12,7 @@ from acp_tui.store.stored_sessions import read_session, sessions_directory
 from acp_tui.workspace.git.worktrees.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from acp_tui.store.open_tabs import OpenTabsFile, SavedTab
@@ -20,10 +21,15 @@ if TYPE_CHECKING:
 def earlier_tabs(folder: Path, following: OpenTabsFile) -> list[SavedTab]:
     """Take the tabs that the latest run in a folder left open, each with the title of its session.
 
-    Tabs in which nothing was done, and tabs that cannot be reopened, are left out. The tabs are saved as
+    Tabs in which nothing was done, tabs whose worktree was merged or discarded, and tabs that cannot be
+    reopened are left out. The tabs are saved as
     those of the `following` run at once, so that none is lost if that run is killed while it starts.
     """
-    saved = take_open_tabs(paths().state, folder, following.save)
+    return reopenable(take_open_tabs(paths().state, folder, following.save))
+
+
+def reopenable(saved: Sequence[SavedTab]) -> list[SavedTab]:
+    """Return the tabs that `--continue` would open, each with the title of its session."""
     unsent = UnsentWork(paths().state)
     titled = [replace(tab, title=_title(tab, unsent)) for tab in saved]
     return [tab for tab in titled if tab.title]
@@ -40,6 +46,6 @@ def _title(tab: SavedTab, unsent: UnsentWork) -> str:
     if not path.is_dir():
         return ""
     session = read_session(path)
-    if session.in_use() and not session.is_closing():
+    if session.is_worktree_finished or (session.in_use() and not session.is_closing()):
         return ""
     return session_title(session, unsent).strip().removeprefix(BRANCH_PREFIX)

@@ -22,7 +22,8 @@ DEMO_AGENT = "demo"
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    Sessions in use, and sessions in which nothing was done, are skipped.
+    Sessions in use, sessions in which nothing was done, and sessions whose worktree was merged or discarded
+    are skipped.
 
     Args:
         folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
@@ -33,15 +34,24 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
     home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())
     unsent = UnsentWork(paths().state)
     in_use: str | None = None
+    finished: str | None = None
     for session in list_sessions(paths().data):
         if session.fault:
             continue
         if _matches(session, home, agent, program) and session_title(session, unsent).strip():
-            if not session.in_use() or session.is_closing():
+            if session.is_worktree_finished:
+                finished = finished or session.id
+            elif not session.in_use() or session.is_closing():
                 return session.id
-            in_use = in_use or session.id
+            else:
+                in_use = in_use or session.id
     if in_use is not None:
         raise UserError(f"The session {in_use} is open in another acp-tui.")
+    if finished is not None:
+        raise UserError(
+            f"The worktree of the session {finished} was merged or discarded."
+            f" `acp-tui --resume {finished}` opens the session in a new worktree."
+        )
     of_whom = f" of {agent or program}" if agent or program else ""
     where = f" in {home}" if home is not None else ""
     raise UserError(

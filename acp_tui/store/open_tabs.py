@@ -51,11 +51,16 @@ class OpenTabsFile:
 
     def __init__(self, state_dir: Path, folder: str) -> None:
         """`folder` is the folder in which acp-tui runs."""
-        self._folder = os.path.realpath(folder)
+        self.folder = os.path.realpath(folder)
         self._path = _directory(state_dir) / f"{os.urandom(8).hex()}.json"
         self._lock: int | None = None
         self._saved: tuple[SavedTab, ...] = ()
         self._ending = False
+
+    @property
+    def saved(self) -> Sequence[SavedTab]:
+        """The tabs that were saved last."""
+        return self._saved
 
     def save(self, tabs: Sequence[SavedTab]) -> None:
         """Save the tabs if they have changed. A failure is only logged."""
@@ -77,7 +82,7 @@ class OpenTabsFile:
                 self._create()
             if self._saved:
                 tabs = [asdict(tab) for tab in self._saved]
-                content = {"folder": self._folder, "ending": self._ending, "tabs": tabs}
+                content = {"folder": self.folder, "ending": self._ending, "tabs": tabs}
                 write_private(self._path, json.dumps(content))
             else:
                 self._path.unlink(missing_ok=True)

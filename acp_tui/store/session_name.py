@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.paths import write_private
 from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.redaction import redact_value
-from acp_tui.store.stored_sessions import META
+from acp_tui.store.stored_sessions import save_meta
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,8 +23,7 @@ def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
 
 def rename_stored_session(session: StoredSession, name: str) -> None:
     """Save the name of a session that is not open. An empty string removes the name. Raises `OSError`."""
-    meta = session.meta | {"name": _clean(name) or None}
-    write_private(session.path / META, json.dumps(redact_value(meta), indent=2) + "\n")
+    save_meta(session, name=_clean(name) or None)
 
 
 def session_name(meta: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ sessions/20261120-101500-claude-code-3f2a/
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,9 +25,11 @@ from acp_tui.config.own_files import (
     read_own,
     read_own_json,
 )
+from acp_tui.config.paths import write_private
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.files.locks import try_lock
+from acp_tui.store.redaction import redact_value
 from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:
@@ -43,6 +46,8 @@ REMOVED = "removed"
 """The name of the only file that is left in `BASELINE` after `prune` has deleted the snapshot."""
 
 CLOSING = "closing"
+FINISHED = "finished"
+"""The name of a field in the worktree's metadata: whether the user has merged or discarded the worktree."""
 
 STORE_LOCK_TIMEOUT_SECONDS = 2.0
 """Seconds to wait, in a thread, while another process creates, opens or removes a session."""
@@ -127,6 +132,12 @@ class StoredSession:
         return isinstance(path, str) and bool(path) and Path(path).is_dir()
 
     @property
+    def is_worktree_finished(self) -> bool:
+        """Whether the user has merged or discarded the session's git worktree since it was last opened."""
+        worktree = self.meta.get("worktree")
+        return isinstance(worktree, dict) and worktree.get(FINISHED) is True
+
+    @property
     def branch(self) -> str:
         """The branch of the session's git worktree; empty if the session has no worktree."""
         worktree = self.meta.get("worktree")
@@ -191,6 +202,12 @@ def read_session(path: Path) -> StoredSession:
     except UnusableFileError as error:
         fault = error.clause
     return StoredSession(path, meta if isinstance(meta, dict) else {}, fault)
+
+
+def save_meta(session: StoredSession, **fields: Any) -> None:
+    """Update fields of the metadata of a session that is not open. Raises `OSError`."""
+    meta = session.meta | fields
+    write_private(session.path / META, json.dumps(redact_value(meta), indent=2) + "\n")
 
 
 def list_sessions(data_dir: Path) -> list[StoredSession]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.earlier_tabs import active_index, earlier_tabs
+from acp_tui.cli.earlier_tabs import active_index, earlier_tabs, reopenable
 from acp_tui.cli.options import (
     USAGE,
     add_agent_options,
@@ -83,8 +84,9 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
         created.append(setup)
         setup.when_closed = partial(created.remove, setup)
 
+    app = make_app(add)
     try:
-        code = run_app(make_app(add), index_upkeep())
+        code = run_app(app, index_upkeep())
     except ScreenFailedError as error:
         commands = [f" Resume with `acp-tui --resume {setup.conversation.folder.id}`." for setup in created]
         raise UserError(f"{error}{commands[-1] if commands else ''}", exit_code=error.exit_code) from error
@@ -93,6 +95,11 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
             for note in setup.closing_notes:
                 print(visible_line(note))
             _print_resume_hint(setup)
+        for tab in app.tabs:
+            if tab.screen.closing_note:
+                print(visible_line(tab.screen.closing_note))
+        if app.tabs.saved is not None:
+            _print_continue_hint(app.tabs.saved)
     return code
 
 
@@ -361,6 +368,14 @@ def _sessions(
     folder = (over.folder if over is not None else "") or args.cwd or "."
     open_session = partial(_stored_conversation, args, on_created)
     return SessionsScreen(palette, Path(folder).absolute(), open_session, over=over)
+
+
+def _print_continue_hint(saved: OpenTabsFile) -> None:
+    """If there were several tabs, print the command that opens them again."""
+    if (count := len(reopenable(saved.saved))) > 1:
+        elsewhere = saved.folder != os.path.realpath(".")
+        where = f" --cwd {shlex.quote(visible_line(saved.folder))}" if elsewhere else ""
+        print(f"Open these {count} tabs again with: acp-tui --continue{where}")
 
 
 def _print_resume_hint(setup: ConversationSetup) -> None:

@@ -39,6 +39,9 @@ class BaseScreen(ResponsiveScreen[None]):
     is_placeholder: ClassVar[bool] = False
     """Whether another screen replaces this one as soon as it is shown."""
 
+    closing_note: str = ""
+    """A sentence to print when acp-tui ends. Those of a conversation are in its setup."""
+
     mode: str | None = None
     """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
 

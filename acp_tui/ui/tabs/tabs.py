@@ -80,6 +80,11 @@ class Tabs:
         screens = [tab.screen for tab in self._tabs]
         return [conversation for screen in screens if (conversation := screen.open_conversation) is not None]
 
+    @property
+    def saved(self) -> OpenTabsFile | None:
+        """Where the tabs are saved for the next run; None if they are not saved."""
+        return self._saved
+
     # ------------------------------------------------------------------------- opening
 
     def add_first(self, screen: BaseScreen) -> None:

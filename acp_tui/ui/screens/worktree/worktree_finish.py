@@ -38,8 +38,7 @@ class WorktreeFinish:
         self._screen = screen
         self._runner = runner
         self._context = context
-        self._decided = False  # whether `_to_remove` is a decision; if so, None means to keep the worktree
-        self._to_remove: WorktreeStatus | None = None  # remove the worktree if it still has this status
+        self._decision: FinishDecision | None = None
         self._closing = False  # the user has just answered; do not ask again
         self._merged = ""  # says what was merged
 
@@ -83,7 +82,7 @@ class WorktreeFinish:
             sentence = "Another conversation works in this worktree. Close that one first."
             self._screen.notify(sentence, markup=False)
             return
-        if await self.may_close() and self._to_remove is not None:
+        if await self.may_close() and self._decision is not None and self._decision.to_remove is not None:
             self._closing = True
             self._screen.post_message(self._screen.CloseRequested(self._screen))
 
@@ -110,14 +109,14 @@ class WorktreeFinish:
 
     def forget_decision(self) -> None:
         """Forget the user's answer. Until the next one, only an unchanged worktree is removed."""
-        self._decided, self._to_remove = False, None
+        self._decision = None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
         proposal = visible_line(" ".join((self._context.session.title or "").split()))
         decision = await FinishDialogs(self._screen, worktree, proposal=proposal).ask(status)
         if decision is None:
             return False
-        self._decided, self._to_remove = True, decision.to_remove
+        self._decision = decision
         self._merged = decision.merged or self._merged
         return True
 
@@ -138,29 +137,10 @@ class WorktreeFinish:
             prepared.worktree_lock.release()
         if shared:
             return
-        sentence = await asyncio.to_thread(self._remove, worktree)
+        sentence = await asyncio.to_thread(carry_out, worktree, self._decision, merged=self._merged)
         prepared.closing_notes.append(sentence)
         if notify:
             self._screen.app.notify(sentence, timeout=10, markup=False)
-
-    def _remove(self, worktree: Worktree) -> str:
-        """Remove the worktree, or keep it. Return a sentence that says what was done."""
-        from acp_tui.workspace.git.worktrees.finishing import remove_worktree
-
-        kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
-        try:
-            status = _status(worktree)
-            if self._to_remove is None and (self._decided or not status.is_unchanged):
-                return kept
-            if self._to_remove not in (None, status):
-                return f"{self._merged} {kept} It has changed since you were asked.".strip()
-            remove_worktree(worktree)
-        except UserError as error:
-            return f"{self._merged} {error} {kept}".strip()
-        if self._merged:
-            return f"{self._merged} The worktree was removed."
-        unchanged = " Nothing had changed in it." if status.is_unchanged else ""
-        return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
 
 
 class FinishDecision(NamedTuple):
@@ -168,6 +148,31 @@ class FinishDecision(NamedTuple):
 
     to_remove: WorktreeStatus | None  # remove the worktree if it still has this status; None: keep it
     merged: str = ""  # says what was merged
+
+
+def carry_out(worktree: Worktree, decision: FinishDecision | None, *, merged: str = "") -> str:
+    """Remove a worktree, or keep it. Return a sentence that says what was done. Blocks.
+
+    Without a decision, only an unchanged worktree is removed. `merged` says what was merged so far.
+    """
+    from acp_tui.workspace.git.worktrees.finishing import remove_worktree
+
+    kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
+    try:
+        status = _status(worktree)
+        to_remove = decision.to_remove if decision is not None else status if status.is_unchanged else None
+        if to_remove is None:
+            return kept
+        if to_remove != status:
+            return f"{merged} {kept} It has changed since you were asked.".strip()
+        was_chosen = decision is not None and (bool(decision.merged) or not status.is_unchanged)
+        remove_worktree(worktree, finished=was_chosen)
+    except UserError as error:
+        return f"{merged} {error} {kept}".strip()
+    if merged:
+        return f"{merged} The worktree was removed."
+    unchanged = " Nothing had changed in it." if status.is_unchanged else ""
+    return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
 
 
 class FinishDialogs:

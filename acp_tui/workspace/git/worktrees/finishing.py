@@ -10,11 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.config.paths import paths
 from acp_tui.console.quantities import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.text.safe_text import visible_line
+from acp_tui.store.stored_sessions import FINISHED, list_sessions, save_meta
 from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
 from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
+from acp_tui.workspace.git.worktrees.worktree import META_FIELD
 from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from acp_tui.workspace.git.worktrees.worktree_record import delete_record
 
@@ -81,11 +84,13 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
     return f"Merged {'one commit' if plan.squash else pluralize(count, 'commit')} into {worktree.target}."
 
 
-def remove_worktree(worktree: Worktree) -> None:
+def remove_worktree(worktree: Worktree, *, finished: bool = True) -> None:
     """Delete the worktree with everything in it, and its branch unless git refuses that. Blocks.
 
     `worktree_status` returns what would be lost. Raises `UserError`, for example if another conversation
     works in the worktree.
+
+    `finished`: whether the user merged or discarded it, so that `--continue` no longer opens its sessions.
     """
     lock = WorktreeLock(worktree.path)
     try:
@@ -94,6 +99,17 @@ def remove_worktree(worktree: Worktree) -> None:
         _remove(worktree)
     finally:
         lock.release()
+    if finished:
+        _mark_sessions(worktree)
+
+
+def _mark_sessions(worktree: Worktree) -> None:
+    """Note in the sessions of a worktree that the user has finished it. Resuming one removes the note."""
+    for session in list_sessions(paths().data):
+        saved = session.meta.get(META_FIELD)
+        if isinstance(saved, dict) and saved.get("path") == str(worktree.path):
+            with suppress(OSError):
+                save_meta(session, **{META_FIELD: saved | {FINISHED: True}})
 
 
 def _remove(worktree: Worktree) -> None:
