@@ -293,6 +293,24 @@ def test_resume_keeps_the_entries() -> None:
     assert (len(talk.session.entries), talk.session.phase) == (entries, "idle")
 
 
+def test_resuming_again_leaves_one_line_until_something_happens() -> None:
+    talk = Talk().opened()
+    talk.client(AgentStarted(["agent"], "/w", 1))
+    talk.end(talk.prompt("one"))
+    times = []
+    for prompt in (None, None, "two"):
+        talk.client(AgentStarted(["agent"], "/w", 2, in_new_run=True))
+        talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, {})
+        times.append(talk.only(Notice).at)
+        if prompt is not None:
+            talk.end(talk.prompt(prompt))
+    assert times == sorted(set(times))
+    assert talk.only(Notice).text == "Session resumed"
+    talk.client(AgentStarted(["agent"], "/w", 3, in_new_run=True))
+    talk.ask("session/resume", {"sessionId": "s1", "cwd": "/w"}, {})
+    assert len(talk.all(Notice)) == 2
+
+
 def test_the_conversation_continues_in_a_fork() -> None:
     talk = Talk().opened()
     talk.end(talk.prompt("one"))

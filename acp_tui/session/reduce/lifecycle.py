@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.error_codes import REQUEST_CANCELLED
 from acp_tui.session.reduce import history, requests
-from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
+from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed, touch
 from acp_tui.session.reduce.facts import reset_facts, set_modes, set_options
 from acp_tui.session.reduce.own_tools import end_own_tool_calls
 from acp_tui.session.reduce.plans import end_compactions
@@ -15,7 +15,7 @@ from acp_tui.session.reduce.subagents import lifecycle as subagent_lifecycle
 from acp_tui.session.reduce.terminals import end_agent_terminals
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
-from acp_tui.session.state import Message, Process, RpcError
+from acp_tui.session.state import Message, Notice, Process, RpcError
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Phase, Session
 
 
+_RESUMED = "Session resumed"
 SETTING_METHODS = frozenset({"session/set_mode", "session/set_config_option", "session/set_model"})
 
 
@@ -173,10 +174,19 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     if session.reducer_state.resuming:
         session.reducer_state.resuming = False
         if event.how in ("load", "resume"):
-            changes += add_notice(session, at, "Session resumed")
+            changes += _resumed_notice(session, at)
     if before is not None and (before != session.session_id or event.how == "new"):
         changes += _changed_session_notice(session, event.how, at)
     return [*changes, fact_changed("session_id"), fact_changed("auth_required")]
+
+
+def _resumed_notice(session: Session, at: float) -> list[Change]:
+    """Add a notice that the session was resumed. One that is the last entry already gets the new time."""
+    last = session.entries[-1] if session.entries else None
+    if isinstance(last, Notice) and last.source == "client" and last.text == _RESUMED:
+        last.at = at
+        return [touch(last)]
+    return add_notice(session, at, _RESUMED)
 
 
 def _changed_session_notice(session: Session, how: str, at: float) -> list[Change]:
