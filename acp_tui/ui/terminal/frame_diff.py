@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import lru_cache
+from itertools import repeat
+from operator import ne
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from unicodedata import category
 
@@ -24,8 +26,6 @@ from textual.strip import Strip
 from acp_tui.ui.terminal.output_sanitizer import safe_text_and_style
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.console import Console, RenderableType
     from rich.segment import Segment
     from rich.style import Style
@@ -67,6 +67,7 @@ class FrameDiff:
     def __init__(self) -> None:
         self._width = 0
         self._rows: list[list[Cell]] = []
+        self._drawn: dict[int, list[Piece]] = {}  # what was last drawn on each row
 
     def forget(self) -> None:
         """Draw the next frame as a whole: something else may have changed what the terminal shows."""
@@ -77,8 +78,14 @@ class FrameDiff:
         if (width, height) != (self._width, len(self._rows)):
             self._width = width
             self._rows = [[UNKNOWN] * width for _ in range(height)]
+            self._drawn.clear()
         color_system = console._color_system or ColorSystem.TRUECOLOR  # rich has no public name for it
-        pieces = {y: row for y, row in _pieces(update) if 0 <= y < height and row and self._is_inside(row)}
+        pieces = {
+            y: row
+            for y, row in _pieces(update).items()
+            if 0 <= y < height and row and self._is_inside(row) and not self._is_drawn(y, row)
+        }
+        self._drawn |= pieces
         old = self._rows
         new = {y: _row(old[y], row, color_system) for y, row in pieces.items()}
         changed = {y: row for y, row in new.items() if row != old[y]}
@@ -97,6 +104,13 @@ class FrameDiff:
     def _is_inside(self, row: list[Piece]) -> bool:
         x, strip = row[-1]
         return x + strip.cell_length <= self._width
+
+    def _is_drawn(self, y: int, row: list[Piece]) -> bool:
+        """Return True if the strips last drawn on this row are these very objects. Most lines are cached."""
+        drawn = self._drawn.get(y, ())
+        return len(drawn) == len(row) and all(
+            strip is last and x == last_x for (x, strip), (last_x, last) in zip(row, drawn, strict=True)
+        )
 
 
 class DiffedUpdate(CompositorUpdate):
@@ -124,30 +138,23 @@ def diffed(
 # ----------------------------------------------------------------------------- from Textual to cells
 
 
-def _pieces(update: LayoutUpdate | ChopsUpdate) -> Iterator[tuple[int, list[Piece]]]:
-    """Yield each row of the update with its pieces from left to right."""
+def _pieces(update: LayoutUpdate | ChopsUpdate) -> dict[int, list[Piece]]:
+    """Return the pieces of each row of the update, from left to right."""
+    rows: dict[int, list[Piece]] = {}
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
-            row, x = [], update.region.x
+            row, x = rows.setdefault(y, []), update.region.x
             for strip in strips:
                 row.append(Piece(x, strip))
                 x += strip.cell_length
-            yield y, row
-        return
-    spans: dict[int, list[tuple[int, int]]] = {}
+        return rows
     for y, x1, x2 in update.spans:
-        spans.setdefault(y, []).append((x1, x2))
-    for y, ranges in spans.items():
-        chops = zip(update.chops[y].items(), update.chop_ends[y], strict=False)
-        yield (
-            y,
-            [
-                Piece(x, strip)
-                for (x, strip), end in chops
-                # A chop has one widget on top. Where a span overlaps it, this widget has been rendered.
-                if strip is not None and any(x < x2 and x1 < end for x1, x2 in ranges)
-            ],
-        )
+        row = rows.setdefault(y, [])
+        for (x, chop), end in zip(update.chops[y].items(), update.chop_ends[y], strict=False):
+            # A chop has one widget on top. Where a span overlaps it, this widget has been rendered.
+            if chop is not None and x < x2 and x1 < end and not (row and row[-1].x >= x):
+                row.append(Piece(x, chop))
+    return rows
 
 
 def _row(old: list[Cell], pieces: list[Piece], color_system: ColorSystem) -> list[Cell]:
@@ -191,23 +198,24 @@ _segment_cache: dict[tuple[str, int, ColorSystem], tuple[Style | None, list[Cell
 The style is kept, so that its id is not used for another style.
 """
 _cell_cache: dict[Cell, Cell] = {}
+"""The one object that stands for all equal cells, which saves memory and speeds up comparing."""
 
 
 def _segment_cells(segment: Segment, color_system: ColorSystem) -> list[Cell]:
     text, style = safe_text_and_style(segment)
     codes = _codes(style, color_system)
-    cells: list[Cell] = []
-    for part in _parts(text):
-        cells.append(_cell((part, codes)))
-        cells.extend([_cell(("", codes))] * (cell_len(part) - 1))
-    return cells
-
-
-def _cell(cell: Cell) -> Cell:
-    """Return the one object that stands for all equal cells, which saves memory and speeds up comparing."""
+    parts = _parts(text)
     if len(_cell_cache) >= MAX_CACHED_CELLS:
         _cell_cache.clear()
-    return _cell_cache.setdefault(cell, cell)
+    one = _cell_cache.setdefault
+    if len(parts) == cell_len(text):  # each part is one cell wide
+        return [one(cell, cell) for cell in zip(parts, repeat(codes))]
+    cells: list[Cell] = []
+    for part in parts:
+        cell, rest = (part, codes), ("", codes)
+        cells.append(one(cell, cell))
+        cells.extend([one(rest, rest)] * (cell_len(part) - 1))
+    return cells
 
 
 def _codes(style: Style | None, color_system: ColorSystem) -> str:
@@ -259,7 +267,7 @@ def _changes(y: int, old: list[Cell], new: list[Cell]) -> str:
 
 
 def _is_plain_row(row: list[Cell]) -> bool:
-    return all(_is_plain(text) for text, _ in row)
+    return all(map(_is_plain, {text for text, _ in row}))
 
 
 def _whole_characters(old: list[Cell], new: list[Cell], start: int, end: int) -> tuple[int, int]:
@@ -355,7 +363,7 @@ def _find_scroll(
 def _cost(old: list[list[Cell]], new: list[list[Cell]]) -> int:
     """Return about how many characters have to be written to change these rows."""
     return sum(
-        MOVE_LENGTH + sum(a != b for a, b in zip(before, after, strict=True))
+        MOVE_LENGTH + sum(map(ne, before, after))
         for before, after in zip(old, new, strict=True)
         if before != after
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import pyte
 import pytest
@@ -18,6 +19,7 @@ from textual.strip import Strip
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.screens.session.replay import ReplayScreen
+from acp_tui.ui.terminal import frame_diff
 from acp_tui.ui.terminal.frame_diff import FrameDiff
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
@@ -177,6 +179,23 @@ def test_an_unchanged_screen_costs_nothing() -> None:
     terminals = shown("one", "two")
     terminals.show(full([strip("one", 40), strip("two", 40)], 40))
     assert terminals.written == 0
+
+
+def test_lines_drawn_again_are_not_split_into_cells_again() -> None:
+    terminals = shown("one", "two")
+    first, second, third = (strip(text, 40) for text in ("three", "four", "five"))
+    terminals.show(full([first, second], 40))
+    with patch.object(frame_diff, "_cells", wraps=frame_diff._cells) as split:
+        terminals.show(full([first, third], 40))
+    assert [call.args[0] for call in split.call_args_list] == [third]
+
+
+def test_a_line_drawn_again_after_another_is_written_again() -> None:
+    terminals = shown("one", "two")
+    first, second = strip("three", 40), strip("four", 40)
+    for line in (first, second, first):
+        terminals.show(full([line, line], 40))
+    assert terminals.actual.display[0].rstrip() == "three"
 
 
 def test_only_the_cells_that_differ_are_written() -> None:
