@@ -32,6 +32,8 @@ class ToolCallCheck:
         self._report = report
         self._calls: dict[str, _ToolCall] = {}
         self._asked = False  # for any permission
+        self._terminals: set[str] = set()  # that exist
+        self._named_terminals: set[str] = set()  # in the content of calls
 
     def update(self, update: dict[str, Any], *, announced: bool) -> None:
         """Check an update: a `tool_call` if `announced` is true, otherwise a `tool_call_update`."""
@@ -55,7 +57,11 @@ class ToolCallCheck:
         for item in objects_in(update.get("content")):
             self._content(item)
         meta = update.get("_meta")
-        if isinstance(meta, dict) and any(str(key).startswith("terminal_") for key in meta):
+        meta = meta if isinstance(meta, dict) else {}
+        own = [value for key, value in meta.items() if str(key).startswith("terminal_")]
+        for described in objects_in(own):
+            self.terminal_created(described.get("terminal_id", identity))
+        if own:
             self._report(
                 "own-terminal", "command output is sent in `_meta.terminal_*` rather than in terminals"
             )
@@ -89,8 +95,15 @@ class ToolCallCheck:
         for call in self._calls.values():
             call.served = call.served or call.status not in FINAL_STATUSES
 
+    def terminal_created(self, terminal_id: Any) -> None:
+        """Note that a terminal exists: the client has created it, or the agent has described its own."""
+        self._terminals.add(str(terminal_id))
+
     def end_turn(self) -> None:
-        """Report the calls that have not ended when a turn ends. Each call is reported only once."""
+        """Report the calls that have not ended when a turn ends, and unknown terminals. Each only once."""
+        for name in sorted(self._named_terminals - self._terminals):
+            self._report("unknown-terminal", "a tool call names a terminal that does not exist", name)
+        self._named_terminals.clear()
         for call in self._calls.values():
             if call.status not in FINAL_STATUSES and not call.reported_open:
                 call.reported_open = True
@@ -125,7 +138,9 @@ class ToolCallCheck:
             block = item.get("content")
             if isinstance(block, dict) and "\x1b[" in str(block.get("text")):
                 self._report("ansi-in-text", "the text of a tool call contains terminal escape sequences")
-        elif kind != "terminal":
+        elif kind == "terminal":
+            self._named_terminals.add(str(item.get("terminalId")))
+        else:
             self._report("bare-tool-content", f"tool content of type {kind!r} is not in the protocol")
 
 

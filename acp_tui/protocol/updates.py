@@ -15,6 +15,7 @@ from acp_tui.protocol.readers.content import (
     read_locations,
     read_tool_content,
 )
+from acp_tui.protocol.readers.field_types import SHAPES, wrong_types
 from acp_tui.protocol.readers.raw_patches import patch_diffs
 from acp_tui.protocol.readers.session_options import read_commands, read_config_options
 from acp_tui.protocol.readers.token_usage import read_quota, read_tokens
@@ -43,6 +44,8 @@ def read_update(update: dict[str, Any]) -> list[ev.Event]:
     found = None if reader is None else reader(update)
     if found is None:
         return [ev.Unknown(_name_of(update), update)]
+    if kind in SHAPES and (wrong := wrong_types(kind, update)):
+        return [*found, ev.ProtocolFault(f"Wrong fields in {kind}: {'; '.join(wrong)}", update)]
     return found
 
 

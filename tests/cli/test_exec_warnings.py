@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 TYPO = {"sessionUpdate": "agent_msg_chunk", "content": {"type": "text", "text": "lost"}}
 UNREADABLE = 'not recognised: session update "agent_message_chunk" with a missing or wrong field'
-NO_ID = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "t"}, "options": []}}
+CALL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Look", "status": "completed"}
+NO_ID: dict[str, Any] = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "t"}, "options": []}}
 
 # A step of the agent, and the warning.
 FAULTS: dict[str, tuple[list[Any], str]] = {
@@ -71,6 +72,28 @@ FAULTS: dict[str, tuple[list[Any], str]] = {
         ["ask", "elicitation/create", {"mode": "_voice", "message": "Sing"}],
         "Refused elicitation/create: elicitation of mode '_voice' is not offered",
     ),
+    "wrong types in a tool call": (
+        ["update", {**CALL, "title": 5, "kind": ["x"], "content": "none", "locations": [{"path": 1}]}],
+        "Wrong fields in tool_call: title must be a string; kind must be a string; content must be a list; "
+        "locations[].path must be a string",
+    ),
+    "wrong types in a plan": (
+        ["update", {"sessionUpdate": "plan", "entries": [{"content": ["lost"]}]}],
+        "Wrong fields in plan: entries[].content must be a string",
+    ),
+    "an option without an id": (
+        ["ask", "session/request_permission", {"toolCall": {"toolCallId": "p"}, "options": [{"name": "Yes"}]}],
+        "Wrong fields in session/request_permission: each option must have an optionId",
+    ),
+    "a permission request of another session": (
+        ["ask", "session/request_permission", {**NO_ID["params"], "sessionId": "other"}],
+        'The agent asks for permission in the session "other", which it has not announced. '
+        "Such requests are decided like those of this session.",
+    ),
+    "an unknown terminal in a tool call": (  # at the end of the turn, so after all others
+        ["update", {**CALL, "toolCallId": "u", "content": [{"type": "terminal", "terminalId": "nope"}]}],
+        'The tool call "Look" names a terminal that does not exist: "nope"',
+    ),
 }
 
 
@@ -80,6 +103,21 @@ def test_a_fault_is_a_line_on_stderr(tmp_path: Path, fault: str) -> None:
     done = execute(steps(step), cwd=tmp_path)
     assert done.code == 0
     assert [line for line in done.err.splitlines() if warning in line]
+
+
+def test_an_end_of_a_turn_without_text_is_a_line_on_stderr(tmp_path: Path) -> None:
+    sentence = "· the agent ended the turn without text\n"
+    for output in ("text", "json"):
+        assert sentence in execute(steps(["update", CALL]), "--output", output, cwd=tmp_path).err
+        assert sentence not in execute("hello", "--output", output, cwd=tmp_path).err
+
+
+def test_a_terminal_that_the_agent_describes_after_its_call_is_no_fault(tmp_path: Path) -> None:
+    named = {**CALL, "content": [{"type": "terminal", "terminalId": "own"}]}
+    described = {"terminal_info": {"terminal_id": "own"}}
+    update = {"sessionUpdate": "tool_call_update", "toolCallId": "t", "_meta": described}
+    result = execute_json(steps(["update", named], ["update", update]), cwd=tmp_path)
+    assert result["warnings"] == []
 
 
 def test_the_result_lists_all_faults_as_warnings(tmp_path: Path) -> None:

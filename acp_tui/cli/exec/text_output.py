@@ -14,7 +14,7 @@ from acp_tui.protocol.client_records import to_record
 from acp_tui.session.change import innermost
 from acp_tui.session.decision_text import decision_text
 from acp_tui.session.events import AgentExited, Decided, PromptSent, TextChunk
-from acp_tui.session.state import AgentMessage
+from acp_tui.session.state import AgentMessage, TurnEnd
 from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.session.text.safe_text import json_text, visible_line
 
@@ -87,6 +87,14 @@ class ProgressPrinter:
             self._print(f"{file['change']}: {name}{'' if file['canBeReverted'] else ' (cannot be reverted)'}")
         if len(files) > MAX_CHANGED_FILES:
             self._print(f"and {pluralize(len(files) - MAX_CHANGED_FILES, 'more file')} changed")
+
+    def print_end(self, result: dict[str, Any]) -> None:
+        """Print what the agent said if the prompt was never sent, and whether a turn ended without text."""
+        self.print_greeting()
+        end = next((entry for entry in reversed(self._session.entries) if isinstance(entry, TurnEnd)), None)
+        is_silent = result["stopReason"] == "end_turn" and not result["text"] and "error" not in result
+        if is_silent and not (end is not None and end.unfinished):  # its own line says so
+            self._print("the agent ended the turn without text")
 
     def _unnamed_actions(self, event: Decided) -> str:
         """Return the calls in progress, for a request that names neither a command nor a file itself."""
@@ -177,7 +185,7 @@ class TextOutput:
         if self._started and not self._at_line_start:
             self._write("\n")
         self.flush()
-        self._progress.print_greeting()
+        self._progress.print_end(result)
         self._progress.print_changed_files(result["changedFiles"] or [], result["cwd"])
 
     def _sanitize(self, chunk: str) -> str:
@@ -219,6 +227,7 @@ class JsonOutput:
         """Do nothing: there is no buffered output."""
 
     def end(self, result: dict[str, Any]) -> None:
+        self._progress.print_end(result)
         print(as_json(result, self._stream, indent=2), file=self._stream, flush=True)
 
 

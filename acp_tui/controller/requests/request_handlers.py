@@ -25,9 +25,8 @@ from acp_tui.protocol.readers.content import line_ends
 from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.change import innermost
 from acp_tui.session.error_codes import INVALID_PARAMS, METHOD_NOT_FOUND, NOT_ALLOWED, RESOURCE_NOT_FOUND
-from acp_tui.session.events import Decided, FileBeforeWrite, Noticed
+from acp_tui.session.events import Decided, FileBeforeWrite
 from acp_tui.session.state import Content, Diff, Elicitation
-from acp_tui.session.text.invisible import reveal_line
 from acp_tui.workspace.files.open_folder import open_folder
 from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.terminals.terminals import is_command_line
@@ -80,7 +79,6 @@ class RequestHandlers:
         self._missing_file_is_empty = missing_file_is_empty
         self._once_option = once_option
         self._has_qwen_questions = has_qwen_questions
-        self._unknown_sessions: set[str] = set()  # that have asked for permission
         self._permission_questions: list[Question] = []  # that are not answered yet
         self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
@@ -127,24 +125,12 @@ class RequestHandlers:
         if self._has_qwen_questions and (questions := read_questions(params.values)) is not None:
             return await self._answer_questions(pending, questions)
         call = self._session.tool_calls[pending.call_id]
-        self._note_unknown_session(pending)
         was_changed = False
         while True:
             try:
                 return await self._ask_about(call, pending, was_changed=was_changed)
             except CallChangedError:
                 was_changed = True
-
-    def _note_unknown_session(self, pending: Permission) -> None:
-        """Say once that a session asks which the agent has not announced."""
-        session_id = pending.session_id
-        if session_id and not pending.subagent and session_id not in self._unknown_sessions:
-            self._unknown_sessions.add(session_id)
-            text = (
-                f'The agent asks for permission in the session "{reveal_line(session_id)}", which it has not '
-                "announced. Such requests are decided like those of this session."
-            )
-            self._note(Noticed("warning", text))
 
     async def _ask_about(self, call: ToolCall, pending: Permission, *, was_changed: bool) -> dict[str, Any]:
         """Return the answer to a permission request. Raises `CallChangedError`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.error_codes import (
     INVALID_PARAMS,
@@ -95,12 +95,17 @@ def request_refused(session: Session, event: ev.RequestRefused, at: float) -> li
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
-    """Show a protocol fault. If the same fault occurs again in the turn, only increase its count."""
-    entry, count, changes = _count(session, event.text, at)
+    """Show a protocol fault."""
+    return add_fault(session, event.text, at, event.raw)
+
+
+def add_fault(session: Session, text: str, at: float, raw: Any = None) -> list[Change]:
+    """Show a fault in what the agent sent. If it occurs again in the turn, only increase its count."""
+    entry, count, changes = _count(session, text, at)
     if count == 1:
         entry.level = "warning"
-        entry.detail = None if event.raw is None else visible_excerpt(event.raw, MAX_DETAIL)
-    entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
+        entry.detail = None if raw is None else visible_excerpt(raw, MAX_DETAIL)
+    entry.text = text if count == 1 else f"{text} ({count} times)"
     return changes
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.decision_text import decision_text
 from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
+from acp_tui.session.reduce.notices import add_fault
 from acp_tui.session.state import Elicitation, Permission
+from acp_tui.session.text.invisible import reveal_line
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -35,7 +37,14 @@ def permission_requested(
     )
     if event.answerable:
         session.permissions[event.request_id] = permission
-    return [*add_entry(session, permission, at), fact_changed("permissions")]
+    changes = [*add_entry(session, permission, at), fact_changed("permissions")]
+    if event.session_id and not subagent:
+        text = (
+            f'The agent asks for permission in the session "{reveal_line(event.session_id)}", which it has '
+            "not announced. Such requests are decided like those of this session."
+        )
+        changes += add_fault(session, text, at)
+    return changes
 
 
 def decided(session: Session, event: ev.Decided, at: float) -> list[Change]:

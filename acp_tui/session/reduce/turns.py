@@ -9,16 +9,28 @@ from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
 from acp_tui.session.reduce.facts import pause_queue
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
+from acp_tui.session.reduce.notices import add_fault
 from acp_tui.session.reduce.stored_settings import end_restore
 from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
 from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
-from acp_tui.session.state import AgentMessage, Notice, RpcError, TurnEnd, UserMessage
+from acp_tui.session.state import (
+    AgentMessage,
+    Notice,
+    RpcError,
+    TerminalRef,
+    ToolCall,
+    TurnEnd,
+    UserMessage,
+)
 from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.text.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.change import Change
     from acp_tui.session.state import Content, Session
+
+MAX_ID_CHARACTERS = 80
 
 
 def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Change]:
@@ -119,7 +131,7 @@ def end_turn(
     memory = session.reducer_state
     memory.prompts = max(0, memory.prompts - 1)
     end = TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty, unfinished=unfinished)
-    changes = add_entry(session, end, at)
+    changes = [*_report_unknown_terminals(session, at), *add_entry(session, end, at)]
     if not memory.prompts:
         session.phase = "idle"
         session.turn_started = None
@@ -154,6 +166,21 @@ def _unanswered_calls(session: Session) -> int:
     turn = session.entries[session.reducer_state.turn_began :]
     answered = any(isinstance(entry, AgentMessage) and entry.id > first for entry in turn)
     return 0 if answered else len(waiting)
+
+
+def _report_unknown_terminals(session: Session, at: float) -> list[Change]:
+    """Name the terminals in the turn's tool calls that were never created.
+
+    Only at the end of the turn: some agents describe their own terminals after the call that names them.
+    """
+    changes: list[Change] = []
+    for call in session.entries[session.reducer_state.turn_began :]:
+        for item in call.content if isinstance(call, ToolCall) else ():
+            if isinstance(item, TerminalRef) and item.terminal_id not in session.terminals:
+                name = visible_excerpt(item.terminal_id, MAX_ID_CHARACTERS)
+                text = f'The tool call "{call.title}" names a terminal that does not exist: {name}'
+                changes += add_fault(session, text, at)
+    return changes
 
 
 def _withdraw(session: Session) -> list[Change]:

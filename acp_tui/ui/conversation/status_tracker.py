@@ -50,7 +50,7 @@ class StatusTracker:
         phase = "dead" if stuck else _phase(session, now, asking=asking)
         if phase == "dead" and self.starting:
             phase = "connecting"
-        if phase != self._phase:
+        if phase != self._phase or self._since is None:
             self._phase = phase
             self._since = session.turn_started if phase == "working" else now
         agent, usage = session.agent, session.usage

@@ -112,6 +112,17 @@ async def test_a_start_that_hangs_shows_what_is_being_waited_for_and_f5_starts_a
         assert not any("not ready" in toast for toast in one.toasts())
 
 
+async def test_the_status_line_counts_the_seconds_of_a_start_that_hangs(
+    open_ui: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = time.time()
+    monkeypatch.setattr(SessionScreen, "now", lambda _: moment)
+    async with open_ui("faulty", "never_answers", wait=False) as one:
+        await one.sees("starting")
+        moment += 12
+        await one.sees("starting 0:12")
+
+
 async def test_a_slow_start_shows_how_long_it_has_taken(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
