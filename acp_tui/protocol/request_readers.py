@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol.ignored_methods import is_known_request, similar_name
 from acp_tui.protocol.readers import values
-from acp_tui.protocol.readers.field_types import wrong_types
+from acp_tui.protocol.readers.field_faults import field_faults
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_tool_call
 from acp_tui.session import events as ev
@@ -76,15 +76,12 @@ def permission_events(
     call = read_tool_call(source, call_id, asked=True)
     if call.title is None:
         call.title = values.line(params, "title", "description", "message")
-    offered = values.items(params.get("options"))
-    options = [option for item in offered if (option := _option(item)) is not None]
-    wrong = wrong_types(PERMISSION, params)
-    if len(options) < len(offered):
-        wrong.append("each option must have an optionId")
-    text = f"Wrong fields in {PERMISSION}: {'; '.join(wrong)}"
+    options = [
+        option for item in values.items(params.get("options")) if (option := _option(item)) is not None
+    ]
     return [
         ev.Elsewhere(other_session, call) if other_session else _in_subagent(call, source),
-        *([ev.ProtocolFault(text, params)] if wrong else []),
+        *field_faults(PERMISSION, params),
         ev.PermissionRequested(request_id, call_id, options, answerable, other_session),
     ]
 

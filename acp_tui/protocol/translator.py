@@ -22,6 +22,7 @@ from acp_tui.protocol.framing import line_fault
 from acp_tui.protocol.ignored_methods import is_known_notification, similar_name
 from acp_tui.protocol.readers import values
 from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol.readers.field_faults import field_faults
 from acp_tui.protocol.readers.token_usage import read_metrics
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import read_update
@@ -223,7 +224,7 @@ class Translator:
         for event in events:
             if isinstance(event, ev.SessionOpened):
                 self._session_id = event.session_id
-        return events
+        return [*events, *field_faults(method, values.obj(result))]
 
     def _call_failed(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         error = read_error(raw)
@@ -245,7 +246,7 @@ class Translator:
         if version is None:
             version = params.get("protocolVersion")
         self._dialect = draft.Draft() if draft.is_draft(version) else V1()
-        return initialize_events(result, self._dialect.name)
+        return [*initialize_events(result, self._dialect.name), *field_faults("initialize", result)]
 
     # ----------------------------------------------------------------------- sent
 

@@ -15,7 +15,7 @@ from acp_tui.protocol.readers.content import (
     read_locations,
     read_tool_content,
 )
-from acp_tui.protocol.readers.field_types import SHAPES, wrong_types
+from acp_tui.protocol.readers.field_faults import SHAPES, field_faults
 from acp_tui.protocol.readers.raw_patches import patch_diffs
 from acp_tui.protocol.readers.session_options import read_commands, read_config_options
 from acp_tui.protocol.readers.token_usage import read_quota, read_tokens
@@ -26,13 +26,13 @@ from acp_tui.protocol.subagent_updates import (
     read_subagent,
 )
 from acp_tui.session import events as ev
-from acp_tui.session.state import Cost, PlanItem
+from acp_tui.session.state import Content, Cost, PlanItem
 from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from acp_tui.session.state import Level
+    from acp_tui.session.state import Level, ToolContent
 
     Reader = Callable[[dict[str, Any]], list[ev.Event] | None]
 
@@ -44,8 +44,8 @@ def read_update(update: dict[str, Any]) -> list[ev.Event]:
     found = None if reader is None else reader(update)
     if found is None:
         return [ev.Unknown(_name_of(update), update)]
-    if kind in SHAPES and (wrong := wrong_types(kind, update)):
-        return [*found, ev.ProtocolFault(f"Wrong fields in {kind}: {'; '.join(wrong)}", update)]
+    if kind in SHAPES and (faults := field_faults(kind, update)):
+        found = [*found, *faults]
     return found
 
 
@@ -77,12 +77,22 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
         return [ev.TextChunk(speaker, content, message_id)]
     if content is None:
         return None
+    blocks = read_blocks(content)
     return [
         ev.TextChunk(speaker, block.text, message_id, block.annotations)
         if block.kind == "text"
         else ev.ContentChunk(speaker, block, message_id)
-        for block in read_blocks(content)
-    ] or None
+        for block in blocks
+    ] + _unreadable(blocks) or None
+
+
+def _unreadable(items: Sequence[ToolContent]) -> list[ev.Event]:
+    """Return a fault for each item of content that is shown as it was sent, because it cannot be read."""
+    return [
+        ev.ProtocolFault(f"Content that acp-tui cannot show (type: {item.kind})", item.raw)
+        for item in items
+        if isinstance(item, Content) and item.raw is not None
+    ]
 
 
 def _agent_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
@@ -124,7 +134,8 @@ def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
     call_id = values.raw(update, "toolCallId", "tool_call_id")
     if call_id is None:
         return None
-    events = [read_tool_call(update, call_id, announced=announced), *_terminals(update, call_id)]
+    call = read_tool_call(update, call_id, announced=announced)
+    events = [call, *_unreadable(call.content or ()), *_terminals(update, call_id)]
     raw_input = update.get("rawInput")
     if type(raw_input) is dict and "todos" in raw_input:
         events += _todos(raw_input["todos"])

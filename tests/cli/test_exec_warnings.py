@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 TYPO = {"sessionUpdate": "agent_msg_chunk", "content": {"type": "text", "text": "lost"}}
 UNREADABLE = 'not recognised: session update "agent_message_chunk" with a missing or wrong field'
 CALL = {"sessionUpdate": "tool_call", "toolCallId": "t", "title": "Look", "status": "completed"}
-NO_ID: dict[str, Any] = {"method": "session/request_permission", "params": {"toolCall": {"toolCallId": "t"}, "options": []}}
+NO_ID: dict[str, Any] = {
+    "method": "session/request_permission",
+    "params": {"toolCall": {"toolCallId": "t"}, "options": []},
+}
 
 # A step of the agent, and the warning.
 FAULTS: dict[str, tuple[list[Any], str]] = {
@@ -73,22 +76,44 @@ FAULTS: dict[str, tuple[list[Any], str]] = {
         "Refused elicitation/create: elicitation of mode '_voice' is not offered",
     ),
     "wrong types in a tool call": (
-        ["update", {**CALL, "title": 5, "kind": ["x"], "content": "none", "locations": [{"path": 1}]}],
-        "Wrong fields in tool_call: title must be a string; kind must be a string; content must be a list; "
-        "locations[].path must be a string",
+        ["update", {**CALL, "title": 5, "kind": ["x"], "content": "none"}],
+        "Wrong fields in tool_call: title must be a string; kind must be a string; content must be a list",
     ),
     "wrong types in a plan": (
         ["update", {"sessionUpdate": "plan", "entries": [{"content": ["lost"]}]}],
         "Wrong fields in plan: entries[].content must be a string",
     ),
+    "a step without its text": (
+        ["update", {"sessionUpdate": "plan", "entries": [{"text": "lost"}]}],
+        "Wrong fields in plan: entries[].content is missing",
+    ),
+    "no known field": (
+        ["update", {"sessionUpdate": "session_info_update", "titel": "lost"}],
+        "Wrong fields in session_info_update: none of title, updatedAt (it has: titel)",
+    ),
+    "an unknown status": (
+        ["update", {**CALL, "status": "done"}],
+        "Wrong fields in tool_call: status must be one of pending, in_progress, completed, failed",
+    ),
+    "content of an unknown type": (
+        ["update", {"sessionUpdate": "agent_message_chunk", "content": {"type": "video"}}],
+        "Content that acp-tui cannot show (type: video)",
+    ),
+    "a diff without a path": (
+        ["update", {**CALL, "content": [{"type": "diff", "newText": "lost"}]}],
+        "Content that acp-tui cannot show (type: diff)",
+    ),
     "an option without an id": (
-        ["ask", "session/request_permission", {"toolCall": {"toolCallId": "p"}, "options": [{"name": "Yes"}]}],
-        "Wrong fields in session/request_permission: each option must have an optionId",
+        [
+            "ask",
+            "session/request_permission",
+            {"toolCall": {"toolCallId": "p"}, "options": [{"name": "Yes"}]},
+        ],
+        "Wrong fields in session/request_permission: options[].optionId is missing",
     ),
     "a permission request of another session": (
         ["ask", "session/request_permission", {**NO_ID["params"], "sessionId": "other"}],
-        'The agent asks for permission in the session "other", which it has not announced. '
-        "Such requests are decided like those of this session.",
+        'The agent asks for permission in the session "other", which it has not announced.',
     ),
     "an unknown terminal in a tool call": (  # at the end of the turn, so after all others
         ["update", {**CALL, "toolCallId": "u", "content": [{"type": "terminal", "terminalId": "nope"}]}],
@@ -112,6 +137,20 @@ def test_an_end_of_a_turn_without_text_is_a_line_on_stderr(tmp_path: Path) -> No
         assert sentence not in execute("hello", "--output", output, cwd=tmp_path).err
 
 
+def test_wrong_fields_of_responses_are_warnings(tmp_path: Path) -> None:
+    wrong = script(
+        capabilities={"loadSession": "yes"},
+        auth_methods=[{"name": "No id"}],
+        session={"modes": {"currentModeId": "a", "availableModes": [{"name": "No id"}]}},
+    )
+    result = execute_json("hello", command=wrong, cwd=tmp_path)
+    capability = "agentCapabilities.loadSession must be true or false"
+    assert [warning["text"] for warning in result["warnings"]] == [
+        f"Wrong fields in initialize: {capability}; authMethods[].id is missing",
+        "Wrong fields in session/new: modes.availableModes[].id is missing",
+    ]
+
+
 def test_a_terminal_that_the_agent_describes_after_its_call_is_no_fault(tmp_path: Path) -> None:
     named = {**CALL, "content": [{"type": "terminal", "terminalId": "own"}]}
     described = {"terminal_info": {"terminal_id": "own"}}
@@ -122,7 +161,8 @@ def test_a_terminal_that_the_agent_describes_after_its_call_is_no_fault(tmp_path
 
 def test_the_result_lists_all_faults_as_warnings(tmp_path: Path) -> None:
     result = execute_json(steps(*(step for step, _ in FAULTS.values())), cwd=tmp_path)
-    assert [warning["text"] for warning in result["warnings"]] == [warning for _, warning in FAULTS.values()]
+    texts = [warning["text"] for warning in result["warnings"]]
+    assert all(text.startswith(warning) for text, (_, warning) in zip(texts, FAULTS.values(), strict=True))
     assert result["warnings"][0]["detail"].startswith('{"sessionUpdate": "agent_msg_chunk"')
 
 

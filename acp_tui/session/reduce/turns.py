@@ -174,8 +174,9 @@ def _report_unknown_terminals(session: Session, at: float) -> list[Change]:
     Only at the end of the turn: some agents describe their own terminals after the call that names them.
     """
     changes: list[Change] = []
-    for call in session.entries[session.reducer_state.turn_began :]:
-        for item in call.content if isinstance(call, ToolCall) else ():
+    turn = session.entries[session.reducer_state.turn_began :]
+    for call in (entry for entry in turn if isinstance(entry, ToolCall)):
+        for item in call.content:
             if isinstance(item, TerminalRef) and item.terminal_id not in session.terminals:
                 name = visible_excerpt(item.terminal_id, MAX_ID_CHARACTERS)
                 text = f'The tool call "{call.title}" names a terminal that does not exist: {name}'
