@@ -73,6 +73,11 @@ DEFAULT_ACTIONS = {
     "trust": "list",
 }
 """The action of a command whose options are given without an action, as in `acp-tui agents --json`."""
+OTHER_NAMES = {
+    **dict.fromkeys(("version", "-v", "-V"), "`acp-tui --version`"),
+    **dict.fromkeys(("list", "ls"), "`acp-tui agents` or `acp-tui sessions`"),
+}
+"""What users of other programs type, and what to type here."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -170,9 +175,9 @@ def _cwd_exists() -> bool:
 def _with_command(words: list[str]) -> list[str]:
     """Return the words with the default command `run`, or with the default action of a command.
 
-    `acp-tui claude-code` means `acp-tui run claude-code`, and `acp-tui mcp --agent codex` means
-    `acp-tui mcp list --agent codex`. If there are no words, `run` is inserted only on a terminal; otherwise
-    the help is printed.
+    `acp-tui claude-code` means `acp-tui run claude-code`, `acp-tui mcp --agent codex` means
+    `acp-tui mcp list --agent codex`, and `acp-tui agents codex` means `acp-tui agents show codex`.
+    If there are no words, `run` is inserted only on a terminal; otherwise the help is printed.
     """
     if not words and sys.stdin.isatty() and sys.stdout.isatty():
         return ["run"]
@@ -180,6 +185,8 @@ def _with_command(words: list[str]) -> list[str]:
     action = DEFAULT_ACTIONS.get(words[0]) if words else None
     if action and (words == ["mcp"] or (len(words) > 1 and _is_option(words[1]))):
         return [words[0], action, *words[1:]]
+    if words[:1] == ["agents"] and len(words) > 1 and not _is_action_of_agents(words[1]):
+        return ["agents", "show", *words[1:]]
     if general or words[0] in COMMANDS:
         return words
     if words[0] == "help":
@@ -189,20 +196,26 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 def _refuse_misspelt_command(word: str) -> None:
-    """Raise `UserError` if a word is almost a command, and no agent has this name."""
+    """Raise `UserError` if a word is almost a command, or one of other programs, and no agent has this name."""
     import difflib
 
-    meant = difflib.get_close_matches(word, COMMANDS, 1, cutoff=0.75)
-    if not meant or word.startswith("-"):
+    close = [] if word.startswith("-") else difflib.get_close_matches(word, COMMANDS, 1, cutoff=0.75)
+    meant = OTHER_NAMES.get(word) or next((f"`acp-tui {name}`" for name in close), None)
+    if meant is None:
         return
     from acp_tui.agents.catalogue import known_agents
     from acp_tui.config.settings import load
 
     if word not in known_agents(load(Path.cwd())):
-        raise UserError(
-            f'Unknown command "{visible_line(word)}"; did you mean {meant[0]}? See `acp-tui --help`.',
-            exit_code=USAGE,
-        )
+        what = "option" if word.startswith("-") else "command"
+        raise UserError(f'Unknown {what} "{visible_line(word)}"; did you mean {meant}?', exit_code=USAGE)
+
+
+def _is_action_of_agents(word: str) -> bool:
+    """Return True unless the word after `acp-tui agents` can be the name of an agent. Mistypings count."""
+    import difflib
+
+    return word.startswith("-") or bool(difflib.get_close_matches(word, ("list", "show"), 1))
 
 
 def _is_option(word: str) -> bool:

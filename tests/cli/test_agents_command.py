@@ -67,6 +67,17 @@ def test_configured_and_default_agents_are_in_the_list(
     assert own.index("installed") + 2 == header.index("STATE")
 
 
+def test_the_name_of_an_agent_alone_shows_the_agent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agents", "show", "gemini"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["agents", "gemini"]) == 0
+    assert capsys.readouterr().out == shown
+    assert main(["agents", "gemini", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["name"] == "gemini"
+    assert main(["agents", "unheardof"]) == 2
+    assert 'Unknown agent "unheardof"' in capsys.readouterr().err
+
+
 def test_show_prints_command_install_hint_and_keys(
     programs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

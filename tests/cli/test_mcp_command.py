@@ -133,10 +133,21 @@ def test_without_servers_the_settings_file_is_named(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["mcp", "list"]) == 0
-    assert capsys.readouterr().out == (
-        f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given.\n"
-        "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs.\n"
+    assert " ".join(capsys.readouterr().out.split()) == (
+        f"No MCP servers: none in {home}/config/config.toml or this folder, and no --mcp-config was given. "
+        "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs."
     )
+
+
+def test_without_servers_no_word_is_broken_at_the_edge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ACP_TUI_HOME", "/nowhere")
+    assert main(["mcp"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum("--mcp-config" in line for line in lines) == 1
 
 
 def test_the_list_as_json_has_the_line_of_each_value(

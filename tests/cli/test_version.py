@@ -49,7 +49,8 @@ def test_every_command_has_help(command: str) -> None:
             "Argument ACTION: invalid choice: 'explian'; did you mean 'explain'? See",
         ),
         (["exec", "demo", "x", "--policy", "yollo"], "invalid choice: 'yollo'; did you mean 'yolo'? See"),
-        (["agents", "zzz"], "invalid choice: 'zzz' (choose from "),
+        (["agents", "shwo"], "Argument ACTION: invalid choice: 'shwo'; did you mean 'show'? See"),
+        (["trust", "zzz"], "invalid choice: 'zzz' (choose from "),
     ],
 )
 def test_a_misspelt_choice_suggests_the_nearest_one(words: list[str], suggestion: str) -> None:
@@ -65,8 +66,21 @@ def test_a_misspelt_command_is_not_taken_for_an_agent(word: str, meant: str) -> 
     done = run(word, "list")
     assert (done.code, done.err) == (
         2,
-        f'acp-tui: Unknown command "{word}"; did you mean {meant}? See `acp-tui --help`.\n',
+        f'acp-tui: Unknown command "{word}"; did you mean `acp-tui {meant}`?\n',
     )
+
+
+@pytest.mark.parametrize(
+    ("word", "suggestion"),
+    [
+        ("version", 'Unknown command "version"; did you mean `acp-tui --version`?'),
+        ("-v", 'Unknown option "-v"; did you mean `acp-tui --version`?'),
+        ("list", 'Unknown command "list"; did you mean `acp-tui agents` or `acp-tui sessions`?'),
+    ],
+)
+def test_commands_of_other_programs_suggest_those_of_this_one(word: str, suggestion: str) -> None:
+    done = run(word)
+    assert (done.code, done.err) == (2, f"acp-tui: {suggestion}\n")
 
 
 def test_an_agent_may_be_called_almost_like_a_command(home: Path) -> None:

@@ -28,7 +28,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_json_option(add_action(actions, "list", "list all known agents (default)"))
-    show = add_action(actions, "show", "show how an agent is started and what it needs")
+    show = add_action(actions, "show", "show how an agent is started and what it needs (`show` is optional)")
     show.add_argument("name", metavar="NAME", help="name of the agent")
     add_json_option(show)
 
@@ -84,7 +84,7 @@ def _list(settings: Settings) -> list[str]:
         title += " (default)" if agent.name == settings.agent else ""
         tested = "yours" if agent.is_custom else "tested" if agent.tested_version else "untested"
         rows.append((agent.name, title, _state(agent), tested))
-    return [*aligned(rows), "", "Run `acp-tui agents show NAME` for the command, install hint and sign-in."]
+    return [*aligned(rows), "", "Run `acp-tui agents NAME` for the command, install hint and sign-in."]
 
 
 def _state(agent: KnownAgent) -> str:

@@ -23,6 +23,7 @@ from acp_tui.config import mcp
 from acp_tui.config import settings as config
 from acp_tui.console.messages import print_message
 from acp_tui.console.streams import print_json
+from acp_tui.console.tables import wrapped
 from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
@@ -58,10 +59,11 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not found:
         file = visible_line(str(config.config_file()))
-        print(
-            f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.\n"
-            "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs."
-        )
+        for sentence in (
+            f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.",
+            "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs.",
+        ):
+            print("\n".join(wrapped(sentence)))
     for server, recipients in found:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))
     if own is not None:
