@@ -97,6 +97,11 @@ class EntryKind:
     dims_when_withdrawn: bool = True
     """Whether the entry is dimmed once the agent no longer has it in its context."""
 
+    @property
+    def can_fold(self) -> bool:
+        """Whether entries of this kind have a short form."""
+        return self.foldable or self.starts_folded is not _never
+
     def export_blocks(self, entry: Entry, context: TextContext) -> Iterable[Block]:
         """Return the blocks that show an entry in a Markdown or HTML export."""
         if self.blocks is not None:

@@ -41,6 +41,10 @@ class CompactionBody:
             bar = [Segment("│ ", context.palette.faint)]
             self._summary = MessageParts(entry, replace(context, palette=muted(context.palette)), bar)
 
+    def can_fold(self) -> bool:
+        """Return True if there is text to fold."""
+        return bool(self._entry.parts)
+
     @property
     def height(self) -> int:
         """The number of lines: the status, the error and the summary."""

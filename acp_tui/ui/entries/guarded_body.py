@@ -82,6 +82,11 @@ class GuardedBody:
         """Update the body. Return False if the caller must make a new body, for example after a failure."""
         return bool(self._call("update"))
 
+    def can_fold(self) -> bool | None:
+        """Return whether folding changes the body; None if the body cannot tell without being drawn."""
+        found: bool | None = self._call("can_fold")
+        return found
+
     def settle(self, first: int, last: int) -> None:
         """Compute the exact heights of lines `first` to `last` if the body is a `LongBody`."""
         self._call("settle", first, last)

@@ -140,6 +140,18 @@ class EntryLayout:
             wish = self._folded_kinds.get(type(entry))
         return kind_of(entry).starts_folded(entry) if wish is None else wish
 
+    def can_fold(self, index: int) -> bool:
+        """Return True if the fold key does something: the entry has another form, or a transcript to open."""
+        entry, kind = self.blocks[index].entry, kind_of(self.blocks[index].entry)
+        if kind.opens_transcript or not kind.can_fold:
+            return kind.opens_transcript
+        body = self.settle(index)
+        known: bool | None = getattr(body, "can_fold", lambda: None)()
+        if known is not None:
+            return known
+        context = self._context_of(entry)
+        return make_body(entry, replace(context, folded=not context.folded)).height != body.height
+
     def toggle_fold(self, index: int) -> None:
         """Fold or unfold one entry."""
         block = self.blocks[index]

@@ -15,8 +15,11 @@ from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
 from acp_tui.ui.transcript.view import TranscriptView
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from textual import events
 
+    from acp_tui.session.change import Change
     from acp_tui.session.state import Entry
 
 
@@ -28,6 +31,7 @@ class Transcript(TranscriptView):
 
     forwards_typing = True
     """Whether typed text that is no key of the transcript goes to the prompt."""
+    _offered_fold: bool | None = None  # whether the fold key was offered last
     _typing = False  # a printable key was passed on, and the focus is moving to the prompt
 
     class ActionRequested(Message):
@@ -189,6 +193,30 @@ class Transcript(TranscriptView):
         self.follow()
 
     # ------------------------------------------------------------------------- folding
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
+        """Return False for "fold" on an entry that cannot be folded."""
+        return action != "fold" or self._can_fold()
+
+    def _can_fold(self) -> bool:
+        index = self.entry_layout.index_of(self.current_id)
+        return index is not None and bool(self.entry_layout.width) and self.entry_layout.can_fold(index)
+
+    def watch_cursor(self, old: int | None, new: int | None) -> None:
+        """Redraw the entries that the cursor left and entered, and offer the keys of the latter."""
+        super().watch_cursor(old, new)
+        self._offer_fold()
+
+    def show_changes(self, changes: Iterable[Change]) -> None:
+        """Update the view after these changes of the session. Called once per frame."""
+        super().show_changes(changes)
+        self._offer_fold()
+
+    def _offer_fold(self) -> None:
+        """Show the fold key only while it does something."""
+        if self.has_focus and (can_fold := self._can_fold()) != self._offered_fold:
+            self._offered_fold = can_fold
+            self.refresh_bindings()
 
     def action_fold(self) -> None:
         """Fold or unfold the current entry; if it stands for a subagent, open the subagent's transcript."""

@@ -50,3 +50,47 @@ async def test_text_that_is_no_key_of_the_conversation_goes_to_the_prompt_unless
         await ui.pilot.pause()
         assert ui.transcript.has_focus
         assert ui.prompt.text == ""
+
+
+async def test_the_footer_offers_folding_only_on_what_can_be_folded(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        call = {"sessionUpdate": "tool_call", "kind": "read", "status": "completed"}
+        content = [{"type": "content", "content": {"type": "text", "text": "found"}}]
+        thought = {"sessionUpdate": "agent_thought_chunk", "content": {"type": "text", "text": "Hm."}}
+        await ui.send(
+            ["update", thought],
+            ["update", {**call, "toolCallId": "1", "title": "Read one", "content": content}],
+            ["update", {**call, "toolCallId": "2", "title": "Read two"}],
+            ["say", "The answer."],
+        )
+        await ui.ready()
+        await ui.sees("The answer.")
+        await ui.press("tab")
+        for entry, offered in (
+            ("The answer.", False),
+            ("Read two", False),
+            ("Read one", True),
+            ("thought", True),
+        ):
+            await ui.until(lambda entry=entry: any(entry in line for line in marked(ui)))
+            await ui.until(lambda offered=offered: ("fold" in ui.lines()[-1].split()) == offered)
+            await ui.press("K")
+
+
+async def test_folding_is_offered_once_the_entry_at_the_cursor_has_something_to_fold(
+    open_ui: Open, tmp_path: Path
+) -> None:
+    async with open_ui() as ui:
+        call = {"toolCallId": "1", "title": "Read one", "kind": "read", "status": "in_progress"}
+        content = [{"type": "content", "content": {"type": "text", "text": "found"}}]
+        await ui.send(
+            ["update", {"sessionUpdate": "tool_call", **call}],
+            ["wait_for_file", str(tmp_path / "go")],
+            ["update", {"sessionUpdate": "tool_call_update", **call, "content": content}],
+        )
+        await ui.sees("Read one")
+        await ui.press("tab")
+        await ui.until(lambda: any("Read one" in line for line in marked(ui)))
+        assert "fold" not in ui.lines()[-1].split()
+        (tmp_path / "go").touch()
+        await ui.until(lambda: "fold" in ui.lines()[-1].split())

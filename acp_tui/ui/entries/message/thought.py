@@ -38,6 +38,10 @@ class ThoughtBody:
             bar = [Segment("│ ", palette.faint)]
             self._text = MessageParts(thought, replace(context, palette=palette), bar)
 
+    def can_fold(self) -> bool:
+        """Return True if there is text to fold."""
+        return bool(self._thought.parts)
+
     @property
     def height(self) -> int:
         """The number of lines: the headline and the text."""

@@ -88,6 +88,10 @@ class TerminalBody:
             self._headline = self._draw_headline()
         return self._headline
 
+    def can_fold(self) -> bool:
+        """Return True if there is output."""
+        return self._terminal.output.total > 0
+
     def _draw_headline(self) -> Strip:
         terminal, context = self._terminal, self._context
         palette = context.palette
@@ -101,9 +105,8 @@ class TerminalBody:
             key = keys.KEYS["transcript.kill"].key_names(context.keymap)
             facts.append((f"{key} stops it", palette.dim))
         facts.append((elapsed(terminal.at, terminal.ended_at, context.clock), palette.dim))
-        foldable = terminal.output.total > 0
         icon, status = "!" if terminal.owner == "user" else "❯", status_name(terminal)
-        return headline(icon, title, facts, context, foldable=foldable, status=status)
+        return headline(icon, title, facts, context, foldable=self.can_fold(), status=status)
 
     def copy_text(self) -> str:
         """Return the command and its output."""

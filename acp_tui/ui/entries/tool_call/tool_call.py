@@ -114,12 +114,15 @@ class ToolCallBody:
             number -= part.height
         raise IndexError(number)
 
+    def can_fold(self) -> bool:
+        """Return True if there is something below the headline, unless it is folded."""
+        return self.height > 1 or (self._context.folded and any(pieces(self._call, self._context)))
+
     def _draw_headline(self) -> Strip:
         call, context = self._call, self._context
-        foldable = self.height > 1 or (context.folded and any(True for _ in pieces(call, context)))
         icon = KIND_ICONS.get(call.kind, OTHER_ICON)
         title = [(call_title(call, context.cwd), context.palette.tool)]
-        return headline(icon, title, self._facts(), context, foldable=foldable, status=call.status)
+        return headline(icon, title, self._facts(), context, foldable=self.can_fold(), status=call.status)
 
     def _facts(self) -> list[StyledText]:
         """Return the headline's details: created or deleted files, changed lines, exit code, duration."""
