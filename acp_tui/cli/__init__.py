@@ -196,7 +196,7 @@ def _with_command(words: list[str]) -> list[str]:
 
 
 def _refuse_misspelt_command(word: str) -> None:
-    """Raise `UserError` for a word that is almost a command, or one of other programs, and no agent."""
+    """Raise `UserError` for a word that is no agent, and almost a command or one of other programs."""
     import difflib
 
     close = [] if word.startswith("-") else difflib.get_close_matches(word, COMMANDS, 1, cutoff=0.75)

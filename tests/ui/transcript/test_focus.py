@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual.widgets import Static
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 def marked(ui: ConversationUi) -> list[str]:
     """Return the lines beside which the cursor bar stands."""
     return [line.strip() for line in ui.lines() if line.startswith("▎")]
+
+
+def _is_marked(ui: ConversationUi, entry: str) -> bool:
+    return any(entry in line for line in marked(ui))
+
+
+def _offers_fold(ui: ConversationUi, offered: bool) -> bool:
+    return ("fold" in ui.lines()[-1].split()) == offered
 
 
 async def test_the_focus_marks_an_entry_at_once_and_dims_the_sign_of_the_prompt(open_ui: Open) -> None:
@@ -72,8 +81,8 @@ async def test_the_footer_offers_folding_only_on_what_can_be_folded(open_ui: Ope
             ("Read one", True),
             ("thought", True),
         ):
-            await ui.until(lambda entry=entry: any(entry in line for line in marked(ui)))
-            await ui.until(lambda offered=offered: ("fold" in ui.lines()[-1].split()) == offered)
+            await ui.until(partial(_is_marked, ui, entry))
+            await ui.until(partial(_offers_fold, ui, offered))
             await ui.press("K")
 
 
@@ -90,7 +99,7 @@ async def test_folding_is_offered_once_the_entry_at_the_cursor_has_something_to_
         )
         await ui.sees("Read one")
         await ui.press("tab")
-        await ui.until(lambda: any("Read one" in line for line in marked(ui)))
-        assert "fold" not in ui.lines()[-1].split()
+        await ui.until(lambda: _is_marked(ui, "Read one"))
+        assert _offers_fold(ui, False)
         (tmp_path / "go").touch()
-        await ui.until(lambda: "fold" in ui.lines()[-1].split())
+        await ui.until(lambda: _offers_fold(ui, True))
