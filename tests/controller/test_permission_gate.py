@@ -141,6 +141,7 @@ async def test_a_new_rule_decides_the_questions_that_wait_in_all_conversations_o
     answers = [asyncio.ensure_future(one.answer(question(EDIT, *ASKED_TWICE))) for one in waiting]
     await until(lambda: len(user.asked) == 2)
     user.answer_next("allow_always")
+    await until(lambda: all(answer.done() for answer in answers))
     verdicts = await asyncio.gather(*answers)
     assert [verdict.allowed for verdict in verdicts] == [True] * 3
     assert sorted(event.by for event in (*of_first, *of_second)) == ["rule", "rule", "you"]
@@ -153,7 +154,7 @@ async def test_a_rule_of_the_session_decides_the_questions_that_wait() -> None:
     answers = [asyncio.ensure_future(permission_gate.answer(question(EDIT, *ASKED_TWICE))) for _ in "12"]
     await until(lambda: len(user.asked) == 2)
     user.answer_next("allow_always")
-    await asyncio.gather(*answers)
+    await until(lambda: all(answer.done() for answer in answers))
     assert [event.by for event in events] == ["you", "rule"]
 
 
@@ -165,6 +166,7 @@ async def test_a_changed_rule_decides_the_questions_that_wait() -> None:
     answer = asyncio.ensure_future(permission_gate.answer(question(EDIT, *ASKED_TWICE)))
     await until(lambda: user.asked)
     RuleBook(permission_gate).edit(narrow, narrow.evolve(path="src/**"))
+    await until(answer.done)
     assert (await answer).allowed
     assert [event.by for event in events] == ["rule"]
 
