@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.drawing.body import Body, DrawContext, Spans
+    from acp_tui.ui.screens.mcp.live_servers import LiveServers
     from acp_tui.ui.theme.palette import Palette
 
     MakeScreen = Callable[[Palette, str | None, str | None, bool], BaseScreen]
@@ -113,6 +114,7 @@ class LauncherScreen(BaseScreen):
         self._folder = folder
         self._load_servers = load_servers
         self._over = over
+        self._live_servers: LiveServers | None = None
         self._in_worktree = in_worktree
         self._choices: LauncherChoices | None = None  # None until they have been found
         self._shown: list[AgentChoice | SessionChoice] = []
@@ -260,14 +262,24 @@ class LauncherScreen(BaseScreen):
         """Choose the item with this number, counted from 1."""
         self._choose(number - 1)
 
+    async def leave(self, *, close_session: bool = False) -> None:  # noqa: ARG002  # there is no session
+        """End the connections that the user has made on the MCP screen."""
+        if self._live_servers is not None:
+            await self._live_servers.close()
+
     def action_mcp_servers(self) -> None:
         """Show the MCP servers."""
         from acp_tui.session.state import Session
         from acp_tui.ui.screens.mcp.known_servers import known_servers
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers
         from acp_tui.ui.screens.mcp.mcp_context import McpContext
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
-        context = McpContext(lambda: known_servers(*self._load_servers(), []), self._folder, Session())
+        if self._live_servers is None:
+            self._live_servers = LiveServers(self._folder)
+        context = McpContext(
+            lambda: known_servers(*self._load_servers(), []), self._folder, self._live_servers, Session()
+        )
         self.open_dialog(McpScreen(self.palette, context))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -15,8 +15,7 @@ class SlowlyEnding(LiveServers):
     """Connections that end when `may_end` is set, as those of a server that takes long to exit."""
 
     def __init__(self) -> None:
-        ask: Any = None
-        super().__init__(Path("/"), lambda: None, ask)
+        super().__init__(Path("/"))
         self.is_ending, self.may_end = asyncio.Event(), asyncio.Event()
 
     async def _stay_connected(self, known: Any, live: LiveServer, dialogs: Any) -> None:

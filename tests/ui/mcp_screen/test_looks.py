@@ -9,6 +9,7 @@ from acp_tui.config.mcp import Server
 from acp_tui.mcp.inspection import Inspection, ToolInfo
 from acp_tui.session.state import McpCall, Session
 from acp_tui.store.mcp.mcp_facts import AgreedTools, SentServer, ServerFacts, ServerTest
+from acp_tui.ui.screens.mcp.live_servers import LiveServers
 from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from tests.support.looks import Show, look, two_looks
@@ -71,7 +72,9 @@ def sample_screen(palette: Palette) -> McpScreen:
         McpCall(AT + 60, "files", "exec", {"command": "ls"}, None, "You refused it.", by="you"),
     ]
     known = servers()
-    screen = McpScreen(palette, McpContext(lambda: known, PROJECT, session, "Claude Agent", print, print))
+    live = LiveServers(PROJECT)
+    context = McpContext(lambda: known, PROJECT, live, session, "Claude Agent", print, print)
+    screen = McpScreen(palette, context)
     files, docs = screen.live.get(known[0]), screen.live.get(known[1])
     files.status, docs.status = "connected", "failed"
     files.inspection = Inspection("files", AT, protocol_version="2025-11-25", tools=TOOLS)

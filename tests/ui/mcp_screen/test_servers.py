@@ -58,10 +58,27 @@ async def test_a_test_lists_what_the_server_offers(open_ui: Open, add_server: Ad
         await ui.sees("1 of 1 connected")
         await ui.press("escape")
         await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
-        assert all(live.task is None or live.task.done() for live in screen.live._live.values())
+        await ui.until(lambda: "1 MCP server still connected." in ui.toasts())
         await open_screen(ui)
-        await ui.sees("disconnected", "● tested", "17 tools")
+        await ui.sees("1 of 1 connected", "● tested", "17 tools", "echo")
         assert "accept all" not in ui.text()
+        await ui.press("x")
+        await ui.sees("0 of 1 connected")
+
+
+async def test_closing_a_conversation_ends_the_connections_of_its_mcp_screen(
+    open_ui: Open, add_server: AddServer
+) -> None:
+    add_server("files")
+    async with open_ui() as ui:
+        screen = await open_screen(ui)
+        await ui.press("t")
+        await ui.sees("1 of 1 connected")
+        await ui.press("escape")
+        await ui.until(lambda: isinstance(ui.app.screen, ConversationScreen))
+        assert isinstance(ui.app.screen, ConversationScreen)
+        await ui.app.screen.leave()
+        await ui.until(lambda: screen.live.connected == 0)
 
 
 async def test_tools_are_filtered_by_words_in_their_name_or_description(
@@ -99,7 +116,9 @@ async def test_a_failure_says_why(open_ui: Open, add_server: AddServer) -> None:
     async with open_ui() as ui:
         await open_screen(ui)
         await ui.press("T")
-        await ui.sees("failed", "✘ tested", "exited with code 3", "no licence", "1 of 2 connected")
+        await ui.sees("failed", "✘ tested", "exited with code 3", "licence.", "1 of 2 connected")
+        await ui.sees("Press t to connect again.")
+        assert ui.text().count("exited with code 3") == 1
 
 
 async def test_a_changed_tool_is_marked_until_it_is_accepted_and_a_server_that_ends_has_failed(

@@ -71,6 +71,7 @@ from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.screens.dialogs.output import OutputScreen
 from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.screens.mcp.live_servers import LiveServers
 from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
@@ -182,7 +183,9 @@ def mcp_screen(palette: Palette) -> McpScreen:
     """Return the screen of a hostile MCP server that is not connected."""
     server = Server(NAME, Path(EVIL), 1, command=EVIL, args=[EVIL], env={EVIL: EVIL}, faults=[("", EVIL)])
     known = KnownServer(server, withheld=EVIL, not_sent=EVIL)
-    return McpScreen(palette, McpContext(lambda: [known], Path(EVIL), Session(), agent=EVIL))
+    return McpScreen(
+        palette, McpContext(lambda: [known], Path(EVIL), LiveServers(Path(EVIL)), Session(), agent=EVIL)
+    )
 
 
 def tool_call(palette: Palette) -> ToolCallScreen:

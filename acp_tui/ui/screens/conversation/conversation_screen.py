@@ -426,5 +426,6 @@ class ConversationScreen(SessionScreen):
             self.runner.prompts.save_draft(self.prompt.text)
             self._attention.stop()
         finally:
+            await self._mcp.close()
             await self.runner.close(close_session=close_session)
             await self._worktree.after_close(notify=close_session)

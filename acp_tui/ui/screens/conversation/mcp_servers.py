@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.screens.mcp.live_servers import LiveServers
     from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
     from acp_tui.ui.screens.session.context import SessionContext
 
@@ -40,10 +41,12 @@ class ConversationMcp:
         self._after_close = closed
         self._prompts = ServerPrompts(screen, prompt, context)
         self._open: McpScreen | None = None
+        self._live: LiveServers | None = None
 
     def open(self, server: str | None = None) -> None:
         """Open the MCP screen; `server` is the name of the server to show first."""
         from acp_tui.ui.screens.mcp.known_servers import known_servers
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers
         from acp_tui.ui.screens.mcp.mcp_context import McpContext
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
@@ -54,11 +57,14 @@ class ConversationMcp:
             self._screen.notify("acp-tui is still starting. Try again in a moment.", timeout=3)
             return
         options = conversation.options
+        if self._live is None:
+            self._live = LiveServers(conversation.cwd)
         context = McpContext(
             load_servers=lambda: known_servers(
                 options.servers, options.withheld_servers, conversation.mcp_servers
             ),
             cwd=conversation.cwd,
+            live=self._live,
             session=self._context.session,
             agent=conversation.launch.title,
             note=conversation.note,
@@ -66,6 +72,11 @@ class ConversationMcp:
         )
         self._open = McpScreen(self._context.palette, context, server)
         self._screen.open_dialog(self._open, self._closed)
+
+    async def close(self) -> None:
+        """End the connections that the user has made on the MCP screen."""
+        if self._live is not None:
+            await self._live.close()
 
     def _closed(self, _: None) -> None:
         self._open = None

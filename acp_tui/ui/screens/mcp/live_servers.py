@@ -1,4 +1,4 @@
-"""The connections to MCP servers while the MCP screen is open."""
+"""The connections to MCP servers that the user has made on the MCP screen."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.config import mcp as config
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
+from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.session.text.safe_text import visible_line
 from acp_tui.store.mcp.mcp_log import McpLog
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers
     from acp_tui.mcp.inspection import Inspection
     from acp_tui.mcp.server_recorder import ServerRecorder
-    from acp_tui.schema_form.answer import FormAnswer
     from acp_tui.ui.screens.mcp.mcp_context import KnownServer
     from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
 
@@ -48,22 +48,34 @@ class LiveServer:
 class LiveServers:
     """The connections to servers, with an up-to-date list of what each server offers.
 
-    Each connection is kept open by a task of its own. `close` ends all connections.
+    Each connection is kept open by a task of its own, also while no MCP screen is open. `close` ends all
+    connections.
     """
 
-    def __init__(
-        self,
-        cwd: Path,
-        on_change: Callable[[], None],
-        ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
-    ) -> None:
-        """`on_change` is called when what to show may have changed, `ask` with each question of a server."""
+    def __init__(self, cwd: Path) -> None:
         self._cwd = cwd
-        self._on_change = on_change
-        self._ask = ask
+        self._on_change: Callable[[], None] = _ignore
+        self._ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]] = _cancel
         self._live: dict[str, LiveServer] = {}
         # All running tasks, including those that a newer task for the same server is ending.
         self._tasks: set[asyncio.Task[None]] = set()
+
+    def show_on(
+        self,
+        on_change: Callable[[], None],
+        ask: Callable[[ElicitationRequest], Awaitable[FormAnswer]],
+    ) -> None:
+        """Call `on_change` when what to show may have changed, and `ask` with each question of a server."""
+        self._on_change, self._ask = on_change, ask
+
+    def hide(self) -> None:
+        """Show nothing from now on, and cancel all questions of servers."""
+        self._on_change, self._ask = _ignore, _cancel
+
+    @property
+    def connected(self) -> int:
+        """The number of connected servers."""
+        return sum(live.status == "connected" for live in self._live.values())
 
     def get(self, known: KnownServer) -> LiveServer:
         """Return the `LiveServer` of a server: its connection and the state of this connection."""
@@ -196,10 +208,19 @@ class LiveServers:
             self._on_change()
 
         return ServerHandlers(
-            on_elicitation=self._ask,
+            on_elicitation=lambda request: self._ask(request),
             on_list_changed=lambda _: live.lists_changed.set(),
             on_waiting=show_wait,
         )
+
+
+def _ignore() -> None:
+    """Do nothing, because no screen shows the connections."""
+
+
+async def _cancel(_: ElicitationRequest) -> FormAnswer:
+    """Answer a question that no screen can show."""
+    return FormAnswer("cancel")
 
 
 async def _wait_for_change(connection: McpConnection, lists_changed: asyncio.Event) -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.session.events import Event
     from acp_tui.session.state import Session
+    from acp_tui.ui.screens.mcp.live_servers import LiveServers
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,8 @@ class McpContext:
     load_servers: Callable[[], Sequence[KnownServer]]
     """Reads the servers and what is saved about them. Blocks: call it in a thread."""
     cwd: Path
+    live: LiveServers
+    """The connections, which outlive the screen."""
     session: Session
     """The session of the conversation; an empty one on the launcher."""
     agent: str = ""

@@ -10,13 +10,13 @@ from textual import on
 from textual.containers import Horizontal, Vertical
 
 from acp_tui.config.paths import paths
+from acp_tui.console.quantities import pluralize
 from acp_tui.store.mcp.mcp_log import McpLog
 from acp_tui.ui import keys
 from acp_tui.ui.panes.pane_list import PaneList
 from acp_tui.ui.screens.dialogs.dialog import Dialog
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.fact_lines import FactLines
-from acp_tui.ui.screens.mcp.live_servers import LiveServers
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
 from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
 from acp_tui.ui.screens.mcp.server_actions import ServerActions
@@ -45,8 +45,8 @@ class OfferList(PaneList, inherit_bindings=False):
 class McpScreen(Dialog[None]):
     """The servers on the left; on the right the facts about the chosen server, and what it offers.
 
-    The screen connects to a server only when the user tests the server or signs in. Closing the screen ends
-    all connections.
+    The screen connects to a server only when the user tests the server or signs in. The connections outlive
+    the screen.
     """
 
     CSS = """
@@ -71,7 +71,7 @@ class McpScreen(Dialog[None]):
         self.palette = palette
         self.context = context
         self._questions = ElicitationDialogs(self, lambda: self.palette)
-        self.live = LiveServers(context.cwd, self._update_live, self._questions.ask)
+        self.live = context.live
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
         parts = ScreenParts(
             self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
@@ -94,13 +94,16 @@ class McpScreen(Dialog[None]):
     def on_mount(self) -> None:
         """Draw the screen and read the servers."""
         self._questions.use_mode(self.app.current_mode)
+        self.live.show_on(self._update_live, self._questions.ask)
         self._fit()
         self.update()
         self.reload()
 
-    async def on_unmount(self) -> None:
-        """End the connections."""
-        await self.live.close()
+    def on_unmount(self) -> None:
+        """Keep the connections, and say so."""
+        self.live.hide()
+        if connected := self.live.connected:
+            self.app.notify(f"{pluralize(connected, 'MCP server')} still connected.", timeout=4)
 
     def on_resize(self) -> None:
         """Set the width of the list of servers."""

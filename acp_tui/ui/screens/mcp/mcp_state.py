@@ -230,6 +230,9 @@ class McpState:
             return reveal_line(failed) if failed else f"The server offers no {self.tab_name}."
         if live.status == "needs sign-in":
             return self._sign_in_hint(known)
+        again = f"Press {self._key_of('mcp.test')} to connect again."
+        if (test := known.saved.tested) is not None and test.sentence == live.note and live.note:
+            return again  # the facts show the sentence
         if live.note:
-            return reveal_line(live.note)
+            return f"{reveal_line(live.note)} {again}"
         return f"Press {self._key_of('mcp.test')} to connect to the server and list its {self.tab_name}."
