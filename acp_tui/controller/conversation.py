@@ -40,7 +40,8 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.agent_identity import identity_of
 from acp_tui.processes import Reaper
 from acp_tui.session.events import SessionOpened
-from acp_tui.store.session_name import session_name, set_session_name
+from acp_tui.store.session_folder import set_session_name
+from acp_tui.store.session_name import session_name
 from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.limits import Limits

@@ -19,7 +19,7 @@ from acp_tui.errors import UserError
 from acp_tui.store.files.locks import file_lock, try_lock, unlock_and_close
 from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_after
-from acp_tui.store.session_name import set_session_name
+from acp_tui.store.session_name import clean_session_name
 from acp_tui.store.session_title import recorded_title
 from acp_tui.store.stderr_log import StderrLog
 from acp_tui.store.stored_sessions import (
@@ -310,3 +310,8 @@ def _open_locked(path: Path) -> int:
 
 def _reason(error: OSError) -> str:
     return error.clause if isinstance(error, UnusableFileError) else error.strerror or str(error)
+
+
+def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
+    """Save the name of a session that is being recorded. An empty string removes the name."""
+    folder.update_meta(name=clean_session_name(name) or None)
