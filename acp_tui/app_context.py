@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.catalogue import known_agents, resolve_launch
-from acp_tui.agents.launch import launch_from_command, program_name
 from acp_tui.config import mcp
+from acp_tui.config.agent_catalogue import known_agents, launch_from_command, program_name, resolve_launch
 from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
@@ -22,11 +21,10 @@ from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import prune
-from acp_tui.store.drafts import Drafts
+from acp_tui.store.drafts import Drafts, SavedComments
 from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
-from acp_tui.store.saved_comments import SavedComments
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.session_folder import NullFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import find_session, list_sessions, read_session
@@ -35,7 +33,7 @@ from acp_tui.workspace.git.repository import branch_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from acp_tui.agents.launch import Launch
+    from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server
     from acp_tui.session.record import Record
     from acp_tui.store.session_folder import SessionFolder
@@ -244,7 +242,7 @@ class AppContext:
         `cwd` is the folder in which the session worked. Relative paths in the session start there.
         """
         from acp_tui.export import export
-        from acp_tui.export.metadata import SessionMetadata
+        from acp_tui.export.document import SessionMetadata
 
         path = paths().data / "exports" / f"{stored.id}.{form}"
         try:

@@ -10,7 +10,8 @@ import time
 from pathlib import PurePath
 from typing import Any
 
-from acp_tui.protocol.readers.raw_values import read_command
+from acp_tui.protocol.raw_values import read_command
+from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, escape_line
 from acp_tui.session.state import (
     Compaction,
     Content,
@@ -24,8 +25,6 @@ from acp_tui.session.state import (
     TerminalRef,
     ToolCall,
 )
-from acp_tui.session.text.invisible import reveal, reveal_line
-from acp_tui.session.text.safe_text import visible_line
 
 KIND_ICONS = {
     "read": "◇",
@@ -71,14 +70,14 @@ def folder_label(path: str) -> str:
     """Return a folder's short name: the last part of its path, or `/` (root) or `~` (home directory)."""
     if path == os.path.expanduser("~"):  # noqa: PTH111  # Path.home() raises where there is none
         return "~"
-    return reveal_line(PurePath(path).name or path)
+    return escape_invisible_line(PurePath(path).name or path)
 
 
 def display_path(path: str) -> str:
     """Return a path made safe to display, with `~` in place of the home directory."""
     home = os.path.expanduser("~")  # noqa: PTH111  # as in `folder_label`
     is_below = path == home or path.startswith(f"{home}/")
-    return reveal_line(f"~{path[len(home) :]}" if is_below else path)
+    return escape_invisible_line(f"~{path[len(home) :]}" if is_below else path)
 
 
 def relative_path(path: str | None, cwd: str) -> str:
@@ -100,7 +99,7 @@ def call_title(call: ToolCall, cwd: str) -> str:
     """
     if (tool := call.mcp_tool) is None:
         return _agents_title(call, cwd)
-    label = visible_line(tool.label)
+    label = escape_line(tool.label)
     if tool.is_title:
         return label
     title = _agents_title(call, cwd)
@@ -108,13 +107,15 @@ def call_title(call: ToolCall, cwd: str) -> str:
 
 
 def _agents_title(call: ToolCall, cwd: str) -> str:
-    make_safe = reveal_line if call.kind in _LITERAL_TITLES else visible_line
+    make_safe = escape_invisible_line if call.kind in _LITERAL_TITLES else escape_line
     title = make_safe(call.title).strip()
     if len(title) > 2 and title[0] == title[-1] == "`" and "`" not in title[1:-1]:
         title = title[1:-1]
     if not title:
         title = (
-            reveal_line(call.command or "") or visible_line(call.name or "") or call.kind.replace("_", " ")
+            escape_invisible_line(call.command or "")
+            or escape_line(call.name or "")
+            or call.kind.replace("_", " ")
         )
     if call.kind == "execute":
         return title  # a command is shown as it is
@@ -134,7 +135,7 @@ _BARE_NAME = re.compile("[A-Za-z_]+")
 
 def _single_file(call: ToolCall) -> str:
     paths = {*(item.path for item in call.content if isinstance(item, Diff)), *call.paths}
-    return visible_line(paths.pop()) if len(paths) == 1 else ""
+    return escape_line(paths.pop()) if len(paths) == 1 else ""
 
 
 def _verb(call: ToolCall) -> str:
@@ -145,7 +146,7 @@ def _verb(call: ToolCall) -> str:
 
 def _is_file_name(title: str, call: ToolCall) -> bool:
     paths = [item.path for item in (*call.locations, *call.content) if isinstance(item, (Location, Diff))]
-    return any(path == title or path.endswith(f"/{title}") for path in map(reveal_line, paths))
+    return any(path == title or path.endswith(f"/{title}") for path in map(escape_invisible_line, paths))
 
 
 def shows_terminal(call: ToolCall) -> bool:
@@ -169,7 +170,7 @@ def file_change(diff: Diff, kind: str = "") -> str:
 
 def terminal_command(terminal: Terminal, cwd: str) -> str:
     """Return the command of a terminal, without a wrapper such as `bash -c "cd DIRECTORY && …"`."""
-    command = reveal(terminal.command or "")
+    command = escape_invisible(terminal.command or "")
     if not _SHELL.match(command):
         return command
     try:
@@ -238,9 +239,9 @@ def permission_verdict(entry: Permission) -> tuple[str, str, str]:
 def permission_title(entry: Permission, session: Session, cwd: str) -> str:
     """Return what was decided on or, before the decision, the title of the call."""
     if entry.subject:
-        return reveal_line(entry.subject)
+        return escape_invisible_line(entry.subject)
     call = session.tool_calls.get(entry.call_id)
-    return call_title(call, cwd) if call is not None else visible_line(entry.call_id)
+    return call_title(call, cwd) if call is not None else escape_line(entry.call_id)
 
 
 def answered_by(entry: Permission, max_characters: int | None = None) -> str:
@@ -293,8 +294,8 @@ def asking_subagent(request: Permission | Elicitation, session: Session) -> Suba
 def elicitation_asker(question: Elicitation, session: Session) -> str:
     """Return who asks a question: `the agent`, `the subagent NAME` or, if unknown, `the session ID`."""
     if (subagent := asking_subagent(question, session)) is not None:
-        return f"the subagent {visible_line(subagent.name)}"
-    return f"the session {visible_line(question.session_id)}" if question.session_id else "the agent"
+        return f"the subagent {escape_line(subagent.name)}"
+    return f"the session {escape_line(question.session_id)}" if question.session_id else "the agent"
 
 
 def format_time(at: float, now: float) -> str:

@@ -117,7 +117,7 @@ def test_own_files_are_opened_in_one_place() -> None:
     """A pipe would block, and a huge file would fill the memory: see `acp_tui.config.own_files`."""
     rooms = ("store", "permissions", "session_list", "session_index")
     paths = [path for path in MODULES if room(path) in rooms]
-    paths += [PACKAGE / "console" / "log_file.py", PACKAGE / "mcp" / "sign_in" / "token_store.py"]
+    paths += [PACKAGE / "store" / "log_file.py", PACKAGE / "mcp" / "sign_in" / "token_store.py"]
     paths += [PACKAGE / "workspace" / "baseline" / "saved_state.py"]
     calls = (node for path in paths for node in ast.walk(parsed(path)) if isinstance(node, ast.Call))
     called = {ast.unparse(call.func) for call in calls}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.protocol.fold import Fold, fold
+from acp_tui.protocol.translator import Fold, fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import (
     Compaction,

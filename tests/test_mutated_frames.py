@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from acp_tui.doctor.violations import find_violations
+from acp_tui.cli.recordings import transcript_lines
+from acp_tui.doctor.report import find_violations
 from acp_tui.export import export
-from acp_tui.export.as_text import transcript_lines
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from tests.support.mutations import mutated_traffic
 from tests.support.talk import properties
 

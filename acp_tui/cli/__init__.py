@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
 from acp_tui import __version__
 from acp_tui.cli.options import USAGE
 from acp_tui.config.own_files import UnusableFileError, unusable_files
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import discard_stdout, prepare_streams
+from acp_tui.console import discard_stdout, prepare_streams, print_message
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,12 +202,12 @@ def _refuse_misspelt_command(word: str) -> None:
     meant = OTHER_NAMES.get(word) or next((f"`acp-tui {name}`" for name in close), None)
     if meant is None:
         return
-    from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.agent_catalogue import known_agents
     from acp_tui.config.settings import load
 
     if word not in known_agents(load(Path.cwd())):
         what = "option" if word.startswith("-") else "command"
-        raise UserError(f'Unknown {what} "{visible_line(word)}"; did you mean {meant}?', exit_code=USAGE)
+        raise UserError(f'Unknown {what} "{escape_line(word)}"; did you mean {meant}?', exit_code=USAGE)
 
 
 def _is_action_of_agents(word: str) -> bool:
@@ -222,7 +221,7 @@ def _is_option(word: str) -> bool:
     return word.startswith("-") and word not in ("-h", "--help")
 
 
-class _Parser(argparse.ArgumentParser):
+class _ArgumentParser(argparse.ArgumentParser):
     """Prints help without colours, and errors as one sentence that refers to `--help`."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -251,7 +250,7 @@ def _suggest_choice(error: re.Match[str]) -> str:
 
 
 def _parser(words: Sequence[str]) -> argparse.ArgumentParser:
-    parser = _Parser(
+    parser = _ArgumentParser(
         prog="acp-tui",
         description="A terminal client for any coding agent that speaks the Agent Client Protocol (ACP).",
         epilog=EPILOG,

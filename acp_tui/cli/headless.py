@@ -12,12 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.conversation_setup import ConversationSetup
-from acp_tui.cli.options import USAGE, is_interactive
-from acp_tui.cli.project_trust import mcp_servers_named
-from acp_tui.cli.settings_problems import print_problems
-from acp_tui.cli.start_questions import wide_workspace
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import discard_stdout
+from acp_tui.cli.options import USAGE, is_interactive, print_problems
+from acp_tui.cli.project_trust import mcp_servers_named, wide_workspace
+from acp_tui.console import discard_stdout, print_message
 from acp_tui.controller import SignInNeeded, sign_in_command
 from acp_tui.errors import UserError
 

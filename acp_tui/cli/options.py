@@ -7,8 +7,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.config.policies import POLICIES
+from acp_tui.config.agent_catalogue import settings_problems
+from acp_tui.config.validators import POLICIES
+from acp_tui.console import pluralize, print_message
 from acp_tui.errors import UserError
+
+if TYPE_CHECKING:
+    from acp_tui.config.settings import Settings
+
 
 if TYPE_CHECKING:
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -150,3 +156,22 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
 def is_interactive() -> bool:
     """Return True if stdin and stderr are terminals, so that the user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+MAX_PROBLEMS = 5
+"""The maximum number of problems printed before a run; `config check` prints all."""
+
+
+def print_problems(settings: Settings) -> None:
+    """Print the first `MAX_PROBLEMS` problems, and how many more there are."""
+    problems = settings_problems(settings)
+    for problem in problems[:MAX_PROBLEMS]:
+        print_message(str(problem))
+    if (more := len(problems) - MAX_PROBLEMS) > 0:
+        print_message(f"{pluralize(more, 'more problem')} in the settings; run `acp-tui config check`.")
+
+
+def print_problem_count(settings: Settings) -> None:
+    """Print how many problems there are, if any."""
+    if problems := settings_problems(settings):
+        print_message(f"{pluralize(len(problems), 'problem')} in the settings; run `acp-tui config check`.")

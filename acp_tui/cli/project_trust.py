@@ -6,25 +6,78 @@ import re
 import shlex
 import time
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.mcp.definitions.server_fields import DIGEST_CHARACTERS, option_fields
-from acp_tui.cli.start_questions import StartAnswer, StartQuestion
+from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
 from acp_tui.config import mcp
 from acp_tui.config.mcp import UnsentServer
 from acp_tui.config.paths import paths
-from acp_tui.session.text.invisible import reveal
-from acp_tui.session.text.safe_text import visible_row
+from acp_tui.session.safe_text import escape_invisible, visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from acp_tui.agents.launch import Launch
+    from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server, ServerState
+
+
+@dataclass(frozen=True, slots=True)
+class StartAnswer:
+    """One of the possible answers to a question."""
+
+    label: str
+    accept: Callable[[], None] = lambda: None
+    grants: bool = False  # the answer allows something, so the user must have seen the whole question
+    refusal: str = ""  # printed instead of starting the agent; empty: the agent starts
+
+
+@dataclass(frozen=True, slots=True)
+class StartQuestion:
+    """A question that has to be answered before an agent starts. Its texts can contain control characters."""
+
+    title: str
+    text: str
+    answers: tuple[StartAnswer, ...]  # the first is the safe one
+    facts: tuple[tuple[str, str], ...] = ()  # label and value; shown in full
+    warnings: tuple[str, ...] = field(default=())
+    position: tuple[int, int] = (1, 1)  # the number of this question, and how many there are
+    main_fact: str = ""  # the label of the value to highlight
+    close_label: str = "no"
+
+
+def workspace_question(cwd: Path) -> StartQuestion | None:
+    """Return a question if `wide_workspace` describes the folder; otherwise None."""
+    what = wide_workspace(cwd)
+    if what is None:
+        return None
+    refusal = f"Not started: the workspace would be {what}. Change to a project folder, or use --cwd DIR"
+    return StartQuestion(
+        title="Use this folder as the workspace?",
+        text=f"The workspace would be {what}: the agent could read every file in it without asking.",
+        answers=(
+            StartAnswer("Do not start", refusal=refusal),
+            StartAnswer("Use it as the workspace", grants=True),
+        ),
+    )
+
+
+def wide_workspace(cwd: Path) -> str | None:
+    """Describe the root, the home directory or a folder above it; return None for any other folder."""
+    real = cwd.resolve()
+    if real == Path(real.anchor):
+        return "/, the whole file system"
+    with suppress(RuntimeError):  # there is no home directory
+        home = Path.home().resolve()
+        if real == home:
+            return f"your home directory {real}"
+        if real in home.parents:
+            return f"{real}, which contains your home directory"
+    return None
+
 
 TRUST_TEXT = (
     "Files in this folder choose programs to run on your computer. "
@@ -350,4 +403,4 @@ def _definition(server: Server) -> Iterator[tuple[str, str]]:
 
 def _shown(value: str) -> str:
     """Return a value with symbols instead of line breaks, control characters and invisible characters."""
-    return reveal(visible_row(value))
+    return escape_invisible(visible_row(value))

@@ -2,22 +2,89 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.config.paths import paths
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import replace_unencodable
+from acp_tui.console import print_message, replace_unencodable
+from acp_tui.entry_kinds.blocks import indented
+from acp_tui.entry_kinds.kind import TextContext
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.errors import UserError
-from acp_tui.export.as_text import transcript_lines
-from acp_tui.protocol.fold import fold
-from acp_tui.store.recording_reader import read_recording
+from acp_tui.protocol.translator import fold
+from acp_tui.session.raw_entry import failure_note, raw_text
+from acp_tui.session.record import Direction, Record
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.store.stored_sessions import WIRE, find_session
+from acp_tui.store.wire_log import MAX_LINE_BYTES, read_log
 
 if TYPE_CHECKING:
-    from acp_tui.session.record import Record
+    from collections.abc import Callable, Iterator
+
+    from acp_tui.session.state import Entry, Session
+
+
+def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[str]:
+    """Yield the lines of the transcript, safe for a terminal.
+
+    Thoughts are shown as a line count unless `thoughts` is true.
+    """
+    context = TextContext(session, session.cwd or "", thoughts)
+    for entry in session.entries:
+        try:
+            lines = list(kind_of(entry).plain_text(entry, context))
+        except Exception as error:  # a fault in one entry must not lose the others
+            lines = [failure_note(entry, error), *indented(raw_text(entry).split("\n"))]
+        if lines:
+            # Make every line safe here, including the ones that come from `raw_*` fields.
+            for line in [*_marks(entry), *lines, ""]:
+                first, *others = escape_controls(line).split("\n")
+                yield first
+                yield from indented(others)  # so that a newline in a name cannot forge an entry
+
+
+def _marks(entry: Entry) -> Iterator[str]:
+    if entry.withdrawn:
+        yield "~ no longer in the agent's context:"
+    if entry.stray:
+        yield "~ arrived outside a turn, or after the turn was stopped:"
+
+
+_DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
+
+
+def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
+    """Yield the records of a file in acp-tui's format or in the format of other tools.
+
+    `on_damaged_line` is called with the number of each line that cannot be read, except an incomplete last
+    line, which is normal after a crash.
+    """
+    return _read_foreign(path, on_damaged_line) if _is_foreign(path) else read_log(path, on_damaged_line)
+
+
+def _is_foreign(path: Path) -> bool:
+    with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
+        try:
+            first = json.loads(file.readline(MAX_LINE_BYTES))
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(first, dict) and "dir" in first and "frame" not in first
+
+
+def _read_foreign(path: Path, on_damaged_line: Callable[[int], None] | None) -> Iterator[Record]:
+    with open(open_own(path, os.O_RDONLY, MAX_RECORDING_BYTES), "rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                match json.loads(line):
+                    case {"t": int() | float() as at, "dir": "c2a" | "a2c" as direction, "msg": frame}:
+                        yield Record(at, _DIRECTIONS[direction], frame)
+            except (ValueError, RecursionError):
+                if on_damaged_line is not None and line.endswith(b"\n") and not line.isspace():
+                    on_damaged_line(number)
 
 
 def find_recording(reference: str) -> Path:

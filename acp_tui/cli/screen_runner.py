@@ -4,22 +4,50 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
 import threading
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import USAGE
-from acp_tui.cli.shutdown_signals import handle_end_signals
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
+    import asyncio
     from contextlib import AbstractAsyncContextManager
 
     from acp_tui.ui.app import AcpTui
+
+
+SHUTDOWN_GRACE_SECONDS = 8.0
+"""Seconds that a clean shutdown may take after a signal. After that, the process exits without cleanup."""
+
+
+def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
+    """Make SIGINT, SIGTERM and SIGHUP end the app."""
+
+    def on_end_signal(number: int, _frame: object) -> None:
+        """Shut down cleanly. If the shutdown exceeds `SHUTDOWN_GRACE_SECONDS`, exit without cleanup.
+
+        In both cases the agents' watcher processes end the remaining processes.
+        """
+        app.discard_blocked_output()
+        with suppress(RuntimeError):  # the loop has just been closed
+            loop.call_soon_threadsafe(app.shut_down, number)
+        hard_exit = threading.Timer(SHUTDOWN_GRACE_SECONDS, os._exit, (128 + number,))
+        hard_exit.daemon = True
+        hard_exit.start()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, on_end_signal)
+    # A signal may reach any thread while the main thread sleeps in the loop. A handler for one signal makes
+    # asyncio set the wakeup fd, and then every signal wakes the loop.
+    loop.add_signal_handler(signal.SIGCONT, lambda: None)
+
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +115,7 @@ class _LogFileSetup(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Set up the log file and log the record again."""
-        from acp_tui.console.log_file import log_to_file
+        from acp_tui.store.log_file import log_to_file
 
         log_to_file()
         logging.getLogger().handle(record)
@@ -115,12 +143,12 @@ def _report_task_error(app: AcpTui, context: dict[str, Any]) -> None:
 def _crash_error(error: Exception) -> ScreenFailedError:
     """Log the traceback of a crash, and return an error that describes the crash in one sentence."""
     log.critical("The app crashed", exc_info=error)
-    message = shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
+    message = shorten(escape_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARS, placeholder=" …")
     return ScreenFailedError(f"Internal error ({message}).{_log_file_hint()}")
 
 
 def _log_file_hint() -> str:
-    from acp_tui.console.log_file import log_to_file
+    from acp_tui.store.log_file import log_to_file
 
     path = log_to_file()
     return f" Details: {path}." if path is not None else ""

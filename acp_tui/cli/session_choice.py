@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents.launch import launch_from_command
+from acp_tui.config.agent_catalogue import launch_from_command
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.store.redaction import redact_value

@@ -9,8 +9,8 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.config.own_files import read_small_file
 from acp_tui.config.paths import config_file, project_file
-from acp_tui.config.small_file import read_small_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -17,8 +17,7 @@ from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
 from acp_tui.config.paths import project_file as project_file
-from acp_tui.config.problems import Problem, closest_match
-from acp_tui.config.validators import InvalidValueError
+from acp_tui.config.validators import InvalidValueError, Problem, closest_match
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -61,7 +60,7 @@ class Workspace:
 
 
 @dataclass(slots=True)
-class OwnServer:
+class OwnServerSettings:
     """Which agents get acp-tui's own MCP server."""
 
     enabled: bool = False
@@ -118,7 +117,7 @@ class Settings:
     timeouts: Timeouts = field(default_factory=Timeouts)
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
-    own_server: OwnServer = field(default_factory=OwnServer)
+    own_server: OwnServerSettings = field(default_factory=OwnServerSettings)
     tools: dict[str, user_tools.UserTool] = field(default_factory=dict)
     mcp_servers: list[mcp.Server] = field(default_factory=list)  # if two have the same name, the last is used
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.config.problems import Problem
+    from acp_tui.config.validators import Problem
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 

@@ -2,17 +2,77 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
-
-from acp_tui.config.policies import POLICIES
-from acp_tui.config.problems import closest_match, format_value
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
+
+
+Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
+POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")
+
+POLICY_SUMMARIES: dict[Policy, str] = {
+    "deny": "Allow only what a rule allows; reject everything else",
+    "read-only": "Allow reading and searching in the workspace; reject the rest",
+    "ask": "Ask before everything that no rule allows",
+    "accept-edits": "Allow reading and edits in the workspace; ask about the rest",
+    "yolo": "Allow everything; ask only about what is dangerous, sensitive or outside the workspace",
+}
+"""One sentence about each policy."""
+
+
+MAX_VALUE_CHARACTERS = 40
+"""Longer values are truncated in error messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A part of the settings that is invalid and therefore ignored."""
+
+    file: Path | None  # None: an environment variable
+    line: int | None
+    key: str
+    sentence: str
+
+    @property
+    def location(self) -> str:
+        """`FILE:LINE`, `FILE` if the line is unknown, or `environment`."""
+        if self.file is None:
+            return "environment"
+        return str(self.file) if self.line is None else f"{self.file}:{self.line}"
+
+    def __str__(self) -> str:
+        """Return location, key and sentence on one line."""
+        return ": ".join(part for part in (self.location, self.key, self.sentence) if part)
+
+
+def closest_match(word: str, known: Iterable[str]) -> str | None:
+    """Return the known word most similar to `word`; None if none is similar enough."""
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
+    """Return the error for an unknown key. The error suggests a similar key, or lists the valid keys."""
+    names = sorted(known)
+    if meant := closest_match(word, names):
+        return f"unknown key; did you mean {meant!r}?"
+    return f"unknown key; valid keys: {', '.join(names)}"
+
+
+def format_value(value: Any) -> str:
+    """Return a value as it is quoted in an error message."""
+    if isinstance(value, dict):
+        return "a table"
+    text = repr(value)
+    return text if len(text) <= MAX_VALUE_CHARACTERS else text[: MAX_VALUE_CHARACTERS - 1] + "…"
+
 
 _SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}

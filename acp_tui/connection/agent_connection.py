@@ -6,27 +6,43 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
-from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed
+from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed, VersionMismatch
 from acp_tui.connection.params import add_newer_capabilities, build_params, mcp_servers, prompt_blocks
-from acp_tui.connection.protocol_version import (
-    ACCEPTED_VERSIONS,
-    PROTOCOL_VERSION,
-    mismatch,
-    other_version_hint,
-)
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.session.error_codes import INVALID_PARAMS
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.record import INVALID_PARAMS
+from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from acp_tui.connection.errors import VersionMismatch
     from acp_tui.connection.params import SessionSetup
     from acp_tui.session.record import Record
     from acp_tui.session.state import Agent
+
+
+PROTOCOL_VERSION = 1
+ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
+"""What an agent may answer to `initialize`. The draft of the next version is negotiated separately."""
+
+
+def mismatch(agent: str, version: Any, stderr: list[str]) -> VersionMismatch:
+    """Return the error for an agent with an unsupported version. `stderr`: the end of the agent's stderr."""
+    theirs = escape_line(version) if isinstance(version, str) else visible_json(version)
+    return VersionMismatch(
+        f"{agent} speaks version {theirs} of the Agent Client Protocol; "
+        f"acp-tui supports version {PROTOCOL_VERSION} and the draft {draft.VERSION}.",
+        stderr,
+    )
+
+
+def other_version_hint() -> str:
+    """Return a sentence for an agent that refuses the params of `initialize`."""
+    return (
+        f"acp-tui asked for version {PROTOCOL_VERSION} of the protocol; "
+        "an agent that supports only another version, such as 2, answers like this."
+    )
 
 
 class AgentConnection(RpcConnection):
@@ -294,7 +310,7 @@ class AgentConnection(RpcConnection):
 
     def _unavailable(self, what: str, known: list[str]) -> NotSupported:
         offered = ", ".join(known) or "none"
-        return NotSupported(visible_line(f"{what} is not available: {self.title} offers {offered}."))
+        return NotSupported(escape_line(f"{what} is not available: {self.title} offers {offered}."))
 
 
 def _object(result: Any) -> dict[str, Any]:

@@ -7,8 +7,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from acp_tui.connection.agent_exit import AgentExit
-from acp_tui.connection.errors import CannotStart
+from acp_tui.connection.errors import AgentExit, CannotStart
 from acp_tui.processes.piped_process import (
     EXIT_GRACE_SECONDS,
     ExecError,
@@ -16,12 +15,12 @@ from acp_tui.processes.piped_process import (
     StartError,
     signal_name,
 )
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.agents.launch import Launch
+    from acp_tui.config.agent_catalogue import Launch
 
 
 class AgentProcess(PipedProcess):
@@ -88,7 +87,7 @@ def _find_program(launch: Launch, cwd: str, env: dict[str, str]) -> str:
     """Return the path of the program. Raises `CannotStart` if it or `cwd` is missing or unusable."""
     name = launch.command[0]
     if not Path(cwd).is_dir():
-        raise _cannot_start(launch, f"the directory {visible_line(cwd)} does not exist.")
+        raise _cannot_start(launch, f"the directory {escape_line(cwd)} does not exist.")
     if os.sep not in name:
         if found := shutil.which(name, path=env.get("PATH", os.defpath)):
             return str(Path(found).absolute())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from acp_tui.connection.agent_exit import AgentExit
     from acp_tui.session.state import AuthMethod, RpcError
 
 
@@ -76,6 +76,26 @@ class SignInNeeded(RequestFailed):
 
 
 def _sign_in_sentence(title: str, said: str, methods: list[AuthMethod]) -> str:
-    ways = "; ".join(f"{visible_line(method.id)} ({method.name})" for method in methods)
+    ways = "; ".join(f"{escape_line(method.id)} ({method.name})" for method in methods)
     offered = f"Sign-in methods: {ways}." if ways else "It offers no sign-in method."
-    return f"{title} requires sign-in first ({visible_line(said)}). {offered}"
+    return f"{title} requires sign-in first ({escape_line(said)}). {offered}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExit:
+    """The exit of an agent's process: code or signal, and the end of its stderr."""
+
+    code: int | None = None
+    signal: str | None = None  # e.g. "SIGTERM"
+    stderr_tail: list[str] = field(default_factory=list)  # safe to display
+    expected: bool = False  # we ended it
+    outlived_input: bool = False  # it did not exit when we closed its stdin
+    reason: str | None = None  # a clause such as "closed its stdout …": replaces code and signal
+
+    def describe(self, title: str) -> str:
+        """Return a sentence about the exit, without a full stop. `title` is the title of the agent."""
+        if self.reason:
+            return f"{title} {self.reason}"
+        if self.signal:
+            return f"{title} was killed by {self.signal}"
+        return f"{title} exited with code {self.code}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
-from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED
+from acp_tui.session.record import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

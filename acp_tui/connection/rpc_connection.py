@@ -14,18 +14,18 @@ from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed, Si
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.transport import CURRENT_CALL, MAX_MESSAGE_BYTES, SentRequest, WireTransport
-from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol.error_reader import read_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
 
     from acp.connection import Connection
 
-    from acp_tui.agents.launch import Launch
-    from acp_tui.connection.agent_exit import AgentExit
+    from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.connection.errors import AgentExit
     from acp_tui.connection.pending_requests import Serve
     from acp_tui.connection.transport import Observe
-    from acp_tui.processes.line_ring import LineRing
+    from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.state import RpcError, Session
 
 EXIT_STATUS_SECONDS = 2.0

@@ -16,13 +16,11 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.connection.loop_share import LOOP_SHARE
 from acp_tui.processes.line_splitter import LineSplitter
-from acp_tui.protocol import framing
+from acp_tui.protocol import translator
 from acp_tui.protocol.client_records import to_record
-from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_REQUEST
 from acp_tui.session.events import Noticed
-from acp_tui.session.record import Record
+from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,6 +28,41 @@ if TYPE_CHECKING:
     from acp_tui.connection.agent_process import AgentProcess
     from acp_tui.connection.pending_requests import PendingRequests
 
+
+MAX_LOOP_SECONDS = 0.0015
+"""How long, in one pass of the event loop, messages of agents may be processed before other tasks get a turn.
+
+It is short because the effect of a key press is shown only after several passes.
+"""
+
+
+class EventLoopBudget:
+    """Counts the busy connections in each pass of the event loop, and divides the next pass among them."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._busy = 0  # connections that asked for their share in this pass
+        self._busy_before = 1  # the same for the previous pass
+
+    def seconds(self) -> float:
+        """Count the caller as busy, and return how long the caller may process messages in this pass."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._busy, self._busy_before = loop, 0, 1
+        if self._busy == 0:
+            loop.call_soon(self._end_pass)
+        self._busy += 1
+        return MAX_LOOP_SECONDS / self._busy_before
+
+    def _end_pass(self) -> None:
+        self._busy_before, self._busy = self._busy, 0
+
+
+LOOP_SHARE = EventLoopBudget()
+"""The instance that all connections of this process share."""
+
+
+if TYPE_CHECKING:
     Observe = Callable[[Record, str | None], None]
 
 log = logging.getLogger(__name__)
@@ -106,7 +139,7 @@ class WireTransport:
             size = self._splitter.pending
             rest = self._splitter.rest()
             if rest and not rest.isspace():
-                self._report(f"The agent's {framing.unended_fault(size)}")
+                self._report(f"The agent's {translator.unended_fault(size)}")
                 self._unanswered.clear()  # the missing line end, not a late flush, is why no answer was seen
             self._lines.append(rest)
 
@@ -134,12 +167,12 @@ class WireTransport:
 
     def _read_faulty(self, text: str) -> Any:
         """Return the message behind a byte order mark, or the text itself: the translator reports it."""
-        if text.startswith(framing.BYTE_ORDER_MARK):
+        if text.startswith(translator.BYTE_ORDER_MARK):
             with contextlib.suppress(ValueError, RecursionError):
-                frame = json.loads(text.removeprefix(framing.BYTE_ORDER_MARK))
-                self._report(f"The agent's {framing.MARKED}")
+                frame = json.loads(text.removeprefix(translator.BYTE_ORDER_MARK))
+                self._report(f"The agent's {translator.MARKED}")
                 return frame
-        self._fault = framing.line_fault(text) or self._fault
+        self._fault = translator.line_fault(text) or self._fault
         return text
 
     def _report(self, fault: str) -> None:
@@ -166,7 +199,7 @@ class WireTransport:
             return  # unknown id or second answer; already observed
         del self._pending[request_id]
         if (method := self._unanswered.pop(request_id, None)) is not None and not self._process.writable:
-            self._report(framing.LATE.format(method=method))
+            self._report(translator.LATE.format(method=method))
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
             # Errors come in every shape: the whole error goes to `data`, where `RpcConnection.call` reads it.
@@ -198,21 +231,21 @@ class WireTransport:
         """Note that nobody waits for an answer any more. Return a sentence that may explain the silence."""
         if request_id is not None:
             self._unanswered[request_id] = method
-        return self.stdout_fault() or ("" if self._has_output else framing.SILENT)
+        return self.stdout_fault() or ("" if self._has_output else translator.SILENT)
 
     def give_up_all(self) -> str:
         """Note that nobody waits for any answer. Return sentences that name the requests and the fault."""
         methods = ", ".join(dict.fromkeys(self._pending.values()))
         waited = f"No answer to {methods} came." if methods else ""
         self._unanswered.update(self._pending)
-        fault = self.stdout_fault() or ("" if self._has_output else framing.SILENT)
+        fault = self.stdout_fault() or ("" if self._has_output else translator.SILENT)
         return f"{waited} {fault}".strip()
 
     def stdout_fault(self) -> str:
         """Return a sentence about output that is not separated into messages; empty if all of it is."""
         fault, size = self._fault, self._splitter.pending
         if fault is None and size:
-            fault = framing.unended_fault(size)
+            fault = translator.unended_fault(size)
         return "" if fault is None else f"Its {fault}."
 
     # ----------------------------------------------------------------- sending

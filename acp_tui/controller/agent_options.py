@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.config.problems import closest_match
+from acp_tui.config.validators import closest_match
 from acp_tui.errors import UserError
 from acp_tui.session.events import Noticed
 from acp_tui.session.offered_options import MODE, MODEL, SETTING_ORDER, offered_options
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -70,7 +70,7 @@ async def leave_unasking_mode(conversation: Conversation) -> None:
         f"{launch.title} starts in the mode {started}, in which it acts without asking. Changed to {chosen}."
     )
     setting = f'To keep {started}, set `mode = "{current}"` in `[agents.{launch.name}]`.'
-    conversation.note(Noticed("info", visible_line(words), visible_line(setting)))
+    conversation.note(Noticed("info", escape_line(words), escape_line(setting)))
 
 
 async def set_defaults(
@@ -125,7 +125,7 @@ def _find(wanted: str, names: dict[str, str], complaint: str) -> str:
     if not same:
         raise UserError(_none_such(wanted, complaint, names))
     if len(same) > 1:
-        raise UserError(visible_line(f'"{wanted}" is ambiguous. Use one of these: {", ".join(same)}.'))
+        raise UserError(escape_line(f'"{wanted}" is ambiguous. Use one of these: {", ".join(same)}.'))
     return same[0]
 
 
@@ -133,8 +133,8 @@ def _none_such(wanted: str, complaint: str, names: dict[str, str]) -> str:
     """Return the error for an unknown name: `complaint`, and the most similar name or a list of all names."""
     known = {name.lower(): name for pair in names.items() for name in pair}
     if (meant := closest_match(wanted.lower(), known)) is not None:
-        return f'{complaint}; did you mean "{visible_line(known[meant])}"?'
+        return f'{complaint}; did you mean "{escape_line(known[meant])}"?'
     offered = [f"{key} ({name})" if name != key else key for key, name in names.items()]
     listed = ", ".join(offered[:MAX_NAMES])
     more = f" and {len(offered) - MAX_NAMES} more" if len(offered) > MAX_NAMES else ""
-    return visible_line(f"{complaint}. It offers {listed or 'none'}{more}.")
+    return escape_line(f"{complaint}. It offers {listed or 'none'}{more}.")

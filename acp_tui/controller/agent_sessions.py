@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.controller.recorder import Recorder
 from acp_tui.errors import Refusal
-from acp_tui.session.error_codes import METHOD_NOT_FOUND
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.record import METHOD_NOT_FOUND
+from acp_tui.session.safe_text import escape_line
 from acp_tui.store.session_folder import NullFolder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from acp_tui.agents.launch import Launch
+    from acp_tui.config.agent_catalogue import Launch
+
 
 MAX_PAGES = 100
 """The maximum number of pages to request: a faulty agent might never send a last one."""
@@ -134,7 +135,7 @@ def _listed_session(item: Any) -> ListedSession | None:
             return ListedSession(
                 session_id,
                 folder if isinstance(folder, str) else "",
-                visible_line(" ".join(title.split())),
+                escape_line(" ".join(title.split())),
                 _seconds(item.get("updatedAt")),
             )
     return None

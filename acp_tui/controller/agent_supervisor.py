@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.agents.launch import Launch
-    from acp_tui.connection.agent_exit import AgentExit
+    from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.connection.errors import AgentExit
     from acp_tui.controller.recorder import Recorder
-    from acp_tui.controller.requests.request_handlers import RequestHandlers
-    from acp_tui.processes.line_ring import LineRing
+    from acp_tui.controller.request_handlers import RequestHandlers
+    from acp_tui.processes.piped_process import LineRing
     from acp_tui.store.session_folder import NullFolder, SessionFolder
 
 

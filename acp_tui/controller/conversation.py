@@ -8,72 +8,174 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions
 from acp_tui.controller.agent_supervisor import AgentSupervisor
-from acp_tui.controller.changes.baseline_tracker import BaselineTracker, Origin
-from acp_tui.controller.changes.diff_locator import DiffLocator
-from acp_tui.controller.changes.rewind import Rewind
-from acp_tui.controller.context_warning import ContextWarning
+from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin
+from acp_tui.controller.diff_locator import DiffLocator
 from acp_tui.controller.mcp.app_socket import AppSocket
-from acp_tui.controller.mcp.bridge_host import BridgeHost
-from acp_tui.controller.mcp.bridge_offer import BridgeOffer
-from acp_tui.controller.mcp.server_access import ServerAccess
+from acp_tui.controller.mcp.bridge_host import BridgeHost, BridgeOffer
+from acp_tui.controller.mcp.own_server import OwnServer
+from acp_tui.controller.mcp.own_server_channel import AcpChannel, OwnServerOffer
+from acp_tui.controller.mcp.server_access import OneShotServerClient
 from acp_tui.controller.mcp.usage_facts import UsageFacts
-from acp_tui.controller.opening.parameters import client_capabilities
-from acp_tui.controller.opening.session_opener import SessionOpener
-from acp_tui.controller.own_server.acp_channel import AcpChannel
-from acp_tui.controller.own_server.offer import OwnServerOffer
-from acp_tui.controller.own_server.own_server import OwnServer
+from acp_tui.controller.permission_gate import PermissionGate
 from acp_tui.controller.prompt_blocks import PromptBlockBuilder, adapt_blocks
 from acp_tui.controller.recorder import Recorder
-from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.request_handlers import RequestHandlers
-from acp_tui.controller.requests.rule_book import RuleBook
-from acp_tui.controller.slow_step_notice import SlowStepNotices
-from acp_tui.controller.subagent_control import SubagentControl
-from acp_tui.controller.user_commands import UserCommands
+from acp_tui.controller.request_handlers import RequestHandlers
+from acp_tui.controller.rewind import Rewind
+from acp_tui.controller.rule_book import RuleBook
+from acp_tui.controller.session_opener import SessionOpener, SlowStepNotices, client_capabilities
 from acp_tui.errors import Refusal, UserError
-from acp_tui.permissions.agent_identity import identity_of
+from acp_tui.permissions.rules import identity_of
 from acp_tui.processes import Reaper
-from acp_tui.session.events import SessionOpened
+from acp_tui.session.events import Noticed, SessionOpened, TerminalCreated
+from acp_tui.session.usage_text import compact_command, context_share
 from acp_tui.store.session_folder import set_session_name
-from acp_tui.store.session_name import session_name
+from acp_tui.store.session_title import session_name
 from acp_tui.store.stored_sessions import BASELINE
+from acp_tui.workspace.baseline.file_change import Limits
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
-from acp_tui.workspace.baseline.limits import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.file_listing import FileListing
+from acp_tui.workspace.files.open_folder import Roots
 from acp_tui.workspace.files.path_context import path_context
-from acp_tui.workspace.files.roots import Roots
-from acp_tui.workspace.git.worktrees.worktree import META_FIELD
-from acp_tui.workspace.terminals.terminals import Terminals
+from acp_tui.workspace.git.worktree import META_FIELD
+from acp_tui.workspace.terminals.terminals import Terminals, user_shell
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
-    from acp_tui.agents.launch import Launch
-    from acp_tui.config.policies import Policy
+    from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.config.settings import Settings
+    from acp_tui.config.validators import Policy
     from acp_tui.connection.agent_connection import AgentConnection
-    from acp_tui.controller.changes.baseline_tracker import FileVersions
-    from acp_tui.controller.changes.review import ConversationReview
-    from acp_tui.controller.conversation_options import Options
-    from acp_tui.controller.opening.parameters import McpServerStatus
+    from acp_tui.controller.baseline_tracker import FileVersions
+    from acp_tui.controller.review import ConversationReview
+    from acp_tui.controller.session_opener import McpServerStatus
+    from acp_tui.controller.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
-    from acp_tui.processes.line_ring import LineRing
-    from acp_tui.session.change import Change
+    from acp_tui.permissions.rules import Rule
+    from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.events import Event
-    from acp_tui.session.record import Record
+    from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.store.stored_sessions import StoredSession
     from acp_tui.workspace.baseline.file_change import FileChange
+    from acp_tui.workspace.git.worktree import Worktree
+
+
+HYSTERESIS = 0.05
+"""How far usage must fall below the threshold, as a share of the window, to rearm the warning."""
+
+
+class ContextWarning:
+    """Adds a notice when the usage of the context window rises to the threshold.
+
+    The next notice can follow once the usage has fallen to `HYSTERESIS` below the threshold.
+    """
+
+    def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
+        """The threshold is `percent` of the context window; 0 turns the warning off."""
+        self._session = session
+        self._threshold = percent / 100
+        self._note = note
+        self._warned = False
+
+    def see(self, changes: Iterable[Change]) -> None:
+        """If one of the changes updates the usage of the context window, check the usage."""
+        if self._threshold and any(change.fact == "usage" for change in changes):
+            self._check()
+
+    def _check(self) -> None:
+        usage = self._session.usage
+        share = context_share(usage.used, usage.size)
+        if share is None:
+            return
+        if share < self._threshold:
+            self._warned = self._warned and share > self._threshold - HYSTERESIS
+        elif not self._warned:
+            self._warned = True
+            # Called later, because other listeners must see the agent's usage update before this notice.
+            asyncio.get_running_loop().call_soon(self._note, Noticed("warning", self._sentence(share)))
+
+    def _sentence(self, share: float) -> str:
+        command = compact_command(self._session)
+        advice = (
+            f"Send {command} to have the agent summarise the conversation."
+            if command
+            else "The agent may soon forget the beginning of the conversation."
+        )
+        return f"The context window is {share:.0%} full. {advice}"
+
+
+class SubagentControl:
+    """Stops the subagents of one conversation."""
+
+    def __init__(self, session: Session, connection: Callable[[], AgentConnection]) -> None:
+        self._session = session
+        self._connection = connection
+
+    async def stop(self, key: str) -> None:
+        """Ask a subagent to stop, and cancel its pending requests. Other agents continue.
+
+        Raises `NotSupported` if the agent cannot stop this subagent.
+        """
+        subagent = self._session.subagents[key]
+        if not subagent.can_cancel:
+            raise NotSupported(
+                f"{subagent.name} cannot be stopped separately: the agent does not support that."
+            )
+        session = self._session
+        pending = [each.request_id for each in session.permissions.values() if each.subagent == key]
+        pending += [each.request_id for each in session.elicitations.values() if each.subagent == key]
+        await self._connection().cancel(subagent.session_id)
+        self._connection().withdraw_requests(pending)
+
+
+PREFIX = "user"
+
+
+class UserCommands:
+    """Runs command lines, each in its own terminal, and records their output."""
+
+    def __init__(self, cwd: Path, recorder: Recorder) -> None:
+        self._cwd = str(cwd)
+        self._note = recorder.note
+        self._terminals = Terminals(
+            cwd,
+            on_output=recorder.terminal_output,
+            on_exit=recorder.terminal_exited,
+            taken=recorder.session.terminals,
+            prefix=PREFIX,
+        )
+
+    async def run(self, line: str) -> str:
+        """Start a command line and return the id of its terminal."""
+        try:
+            terminal = await self._terminals.create(user_shell(self._cwd), ["-c", line], output_byte_limit=0)
+        except Refusal as refusal:
+            raise UserError(f"The command cannot be run: {refusal.message}.") from None
+        self._note(TerminalCreated(terminal, "user", line, self._cwd))
+        return terminal
+
+    async def kill(self, terminal_id: str) -> None:
+        """End the process group of a command. Do nothing if the group has ended or the id is unknown."""
+        try:
+            await self._terminals.kill(terminal_id)
+        except Refusal:
+            return
+
+    async def close(self) -> None:
+        await self._terminals.close()
 
 
 class Conversation:
@@ -145,7 +247,7 @@ class Conversation:
         )
         files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_locator = DiffLocator(files, self.note)
-        self.mcp_access = ServerAccess(options.servers, self._roots.cwd)
+        self.mcp_access = OneShotServerClient(options.servers, self._roots.cwd)
         self.blocks_for = PromptBlockBuilder(
             files, lambda: self.session.agent, self.mcp_access.read_resource
         ).blocks
@@ -201,9 +303,9 @@ class Conversation:
         self.listen(lambda _record, _events, changes: handlers.see_changes(changes))
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
 
-    def _origin_of_baseline(self, forked: StoredSession | None) -> Origin:
+    def _origin_of_baseline(self, forked: StoredSession | None) -> ChangeOrigin:
         worktree = self.options.worktree
-        return Origin(
+        return ChangeOrigin(
             worktree_base(worktree.path, worktree.base) if worktree is not None else None,
             forked.path / BASELINE if forked is not None else None,
             bool(self.session.prompts),
@@ -219,7 +321,7 @@ class Conversation:
     @cached_property
     def review(self) -> ConversationReview:
         """The review of the changed files, with its decisions and comments."""
-        from acp_tui.controller.changes.review import ConversationReview
+        from acp_tui.controller.review import ConversationReview
 
         return ConversationReview(self._baseline, self._roots.cwd)
 
@@ -453,3 +555,19 @@ class Conversation:
         self._diff_locator.see(changes, history=history)
         self._usage_facts.see(events, everywhere, history=history)
         self._context_warning.see(changes)
+
+
+@dataclass(slots=True)
+class Options:
+    """What the user chose for a conversation before it starts."""
+
+    cwd: Path
+    directories: list[Path] = field(default_factory=list)
+    policy: Policy = "ask"
+    run_rules: list[Rule] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)  # read each time a session is opened
+    withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
+    question_handler: QuestionHandler | None = None
+    can_rewind: bool = False  # files may change between turns: look at them before each turn
+    terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
+    worktree: Worktree | None = None  # `cwd` is in it

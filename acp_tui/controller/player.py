@@ -5,13 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from acp_tui.protocol.fold import Fold
+from acp_tui.protocol.translator import Fold
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.session.change import Change
-    from acp_tui.session.record import Record
+    from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Session
 
 LONGEST_PAUSE = 2.0

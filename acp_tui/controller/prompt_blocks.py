@@ -26,7 +26,7 @@ from acp_tui.session.attachment import (
     Picture,
     ServerResource,
 )
-from acp_tui.session.text.safe_text import json_text, visible_line
+from acp_tui.session.safe_text import escape_line, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -114,7 +114,7 @@ class PromptBlockBuilder:
                 await _ask(mention.token, reading.real, reading.inside, reading.sensitive, confirm)
                 return await asyncio.to_thread(self._content, mention, path, reading)
         except Refusal as refusal:
-            why = visible_line(refusal.message)
+            why = escape_line(refusal.message)
             raise UserError(f"{mention.token} cannot be attached: {why}.") from None
 
     async def _folder(self, mention: FileMention, path: str, confirm: Confirm) -> Block:
@@ -194,7 +194,7 @@ async def _ask(token: str, real: Path, inside: bool, why: str | None, confirm: C
     """
     reasons = [] if inside else ["is outside the workspace"]
     reasons += [why] if why else []
-    if reasons and not await confirm(f"Attach {visible_line(str(real))}? It {' and '.join(reasons)}."):
+    if reasons and not await confirm(f"Attach {escape_line(str(real))}? It {' and '.join(reasons)}."):
         raise UserError(f"Nothing was sent: you chose not to attach {token}.")
 
 

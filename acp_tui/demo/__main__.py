@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from acp_tui.config.paths import paths
-from acp_tui.console.streams import prepare_streams
+from acp_tui.console import prepare_streams
 from acp_tui.demo.sign_in import SignIn, ask_in_terminal
 from acp_tui.errors import UserError
 

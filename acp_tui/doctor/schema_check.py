@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_tui.session.text.safe_text import visible_excerpt
+from acp_tui.session.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

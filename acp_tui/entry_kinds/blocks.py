@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from acp_tui.session.safe_text import escape_controls, visible_json
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence, Sized
 
     from acp_tui.session.state import Content, Diff, PlanItem
-    from acp_tui.session.text.terminal_text import TerminalText
+    from acp_tui.session.terminal_text import TerminalText
+
 
 # --------------------------------------------------------------------------- parts of a block
 
@@ -43,7 +46,7 @@ class Code(NamedTuple):
     label: str = ""
 
 
-class FileDiff(NamedTuple):
+class DiffBlock(NamedTuple):
     """The changes to one file."""
 
     diff: Diff
@@ -51,7 +54,7 @@ class FileDiff(NamedTuple):
     first_line: int = 1  # 0: not known
 
 
-class TerminalOutput(NamedTuple):
+class TerminalBlock(NamedTuple):
     """A command that ran in a terminal, with the command's output."""
 
     output: TerminalText
@@ -77,7 +80,7 @@ class Link(NamedTuple):
     uri: str
 
 
-Part = PlainText | MarkdownText | ContentBlock | Code | FileDiff | TerminalOutput | FileList | Steps | Link
+Part = PlainText | MarkdownText | ContentBlock | Code | DiffBlock | TerminalBlock | FileList | Steps | Link
 
 
 # --------------------------------------------------------------------------- blocks
@@ -101,7 +104,7 @@ class Headline(NamedTuple):
     changed_lines: tuple[int, int] = (0, 0)  # added and removed
 
 
-class Fold(NamedTuple):
+class FoldBlock(NamedTuple):
     """Something the agent thought or did: a headline with parts below. If `folded`, the parts are hidden."""
 
     headline: Headline
@@ -109,7 +112,7 @@ class Fold(NamedTuple):
     folded: bool
 
 
-class Section(NamedTuple):
+class SectionBlock(NamedTuple):
     """A block that cannot be folded: parts, with an optional title above them."""
 
     title: str
@@ -125,4 +128,41 @@ class Aside(NamedTuple):
     detail: str = ""
 
 
-Block = Speech | Fold | Section | Aside
+Block = Speech | FoldBlock | SectionBlock | Aside
+
+
+def indented(lines: Iterable[str], indent: str = "    ") -> Iterator[str]:
+    """Indent lines; empty lines get no trailing spaces."""
+    return (f"{indent}{line}" if line else indent.rstrip() for line in lines)
+
+
+def line_count(lines: Sized) -> str:
+    """Return the number of lines as text: `1 line`, `2 lines`."""
+    return f"{len(lines)} line{'' if len(lines) == 1 else 's'}"
+
+
+def raw_lines(value: object) -> list[str]:
+    """Return the lines of a value that the agent sent: a string as text, anything else as JSON."""
+    text = escape_controls(value) if isinstance(value, str) else visible_json(value)
+    return text.splitlines()
+
+
+def content_lines(content: Content) -> Iterator[str]:
+    """Yield the lines of a text block; for an image, a file or a link, yield a description."""
+    if content.kind == "text":
+        yield from content.text.splitlines()
+        return
+    facts = [content.name or content.title, content.uri, content.mime, content.description]
+    if content.data is not None:
+        facts.append(f"{len(content.data.rstrip('=')) * 3 // 4} bytes")
+    elif content.size is not None:
+        facts.append(f"{content.size} bytes")
+    yield f"[{content.kind}: {', '.join(fact for fact in facts if fact)}]"
+    yield from indented(content.text.splitlines())
+    if content.raw is not None:
+        yield from indented(raw_lines(content.raw))
+
+
+def withheld(lines: Sized) -> str:
+    """Return the line that is shown instead of `lines`, which the agent has marked as not for the user."""
+    return f"[for the agent only: {line_count(lines)}]"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Aside, Fold, Headline
+from acp_tui.entry_kinds.blocks import Aside, FoldBlock, Headline, indented
 from acp_tui.entry_kinds.messages import message_parts, text_height
-from acp_tui.entry_kinds.plain_lines import indented
 from acp_tui.entry_labels import compaction_words
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -58,10 +57,10 @@ def search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
 
 def blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a compaction in an export."""
-    words = visible_line(compaction_words(compaction))
+    words = escape_line(compaction_words(compaction))
     if compaction.error or not compaction.parts:
         detail = compaction.error or ""
         yield Aside("error" if has_failed(compaction) else "info", "·", f"the agent: {words}", detail)
     if compaction.parts:
         title = "its summary" if compaction.error else f"the agent: {words}"
-        yield Fold(Headline(title), message_parts(compaction.parts), starts_folded(compaction))
+        yield FoldBlock(Headline(title), message_parts(compaction.parts), starts_folded(compaction))

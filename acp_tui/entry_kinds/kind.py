@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.session.text.safe_text import visible, visible_line
+from acp_tui.session.safe_text import escape_controls, escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from acp_tui.entry_kinds.blocks import Block
     from acp_tui.session.state import Content, Entry, Session
+
 
 Spacing = Literal["paragraph", "compact", "tight", "remark"]
 """When an entry asks for a blank line above and below it. Two entries are separated if either asks for one.
@@ -107,10 +109,29 @@ class EntryKind:
         if self.blocks is not None:
             return self.blocks(entry, context)
         first, *rest = [*self.plain_text(entry, context)] or [""]
-        return [Aside("info", "·", visible_line(first), visible("\n".join(rest)))] if first else []
+        return [Aside("info", "·", escape_line(first), escape_controls("\n".join(rest)))] if first else []
 
     def searched_text(self, entry: Entry, session: Session) -> str:
         """Return the text in which a search looks for matches in an entry."""
         if self.search_text is not None:
             return "\n".join(self.search_text(entry, session))
         return "\n".join(self.plain_text(entry, TextContext(session)))
+
+
+class Imported:
+    """A function that is imported by `load` or by its first call, to avoid a circle of imports."""
+
+    def __init__(self, name: str) -> None:
+        """`name` is the function to import, in the form `module:function`."""
+        self._name = name
+        self._function: Callable[..., Any] | None = None
+
+    def load(self) -> Callable[..., Any]:
+        if self._function is None:
+            module, _, name = self._name.partition(":")
+            self._function = getattr(importlib.import_module(module), name)
+        assert self._function is not None
+        return self._function
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.load()(*arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from acp_tui.entry_kinds import (
@@ -15,55 +16,55 @@ from acp_tui.entry_kinds import (
     terminal,
     tool_call,
 )
-from acp_tui.entry_kinds.imported import Imported
-from acp_tui.entry_kinds.kind import EntryKind
+from acp_tui.entry_kinds.kind import EntryKind, Imported
 from acp_tui.session import state
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry
+
 
 _RENDERERS = "acp_tui.ui.entries"
 
 KINDS: dict[type[Entry], EntryKind] = {
     state.UserMessage: EntryKind(
         title="Your prompt",
-        renderer=Imported(f"{_RENDERERS}.message.user_message:body"),
+        renderer=Imported(f"{_RENDERERS}.messages:user_message_body"),
         plain_text=messages.prompt_lines,
         blocks=messages.prompt_blocks,
         search_text=messages.search_text,
-        code=Imported(f"{_RENDERERS}.message.agent_message:code_blocks"),
+        code=Imported(f"{_RENDERERS}.messages:code_blocks"),
         media=messages.first_media,
         landmark="prompt",
         estimated_height=messages.prompt_height,
     ),
     state.AgentMessage: EntryKind(
         title="Answer",
-        renderer=Imported(f"{_RENDERERS}.message.agent_message:body"),
+        renderer=Imported(f"{_RENDERERS}.messages:agent_message_body"),
         plain_text=messages.answer_lines,
         blocks=messages.answer_blocks,
         search_text=messages.search_text,
         is_markdown=True,
-        code=Imported(f"{_RENDERERS}.message.agent_message:code_blocks"),
+        code=Imported(f"{_RENDERERS}.messages:code_blocks"),
         media=messages.first_media,
         estimated_height=messages.answer_height,
     ),
     state.Thought: EntryKind(
         title="Thought",
-        renderer=Imported(f"{_RENDERERS}.message.thought:body"),
+        renderer=Imported(f"{_RENDERERS}.messages:thought_body"),
         plain_text=messages.thought_lines,
         blocks=messages.thought_blocks,
         search_text=messages.search_text,
         is_markdown=True,
         foldable=True,
         starts_folded=messages.is_over,
-        code=Imported(f"{_RENDERERS}.message.agent_message:code_blocks"),
+        code=Imported(f"{_RENDERERS}.messages:code_blocks"),
         media=messages.first_media,
         spacing="tight",
         is_running=messages.is_growing,
     ),
     state.ToolCall: EntryKind(
         title="Tool call",
-        renderer=Imported(f"{_RENDERERS}.tool_call.tool_call:body"),
+        renderer=Imported(f"{_RENDERERS}.tool_call:body"),
         plain_text=tool_call.plain_text,
         blocks=tool_call.blocks,
         search_text=tool_call.search_text,
@@ -82,7 +83,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.OwnToolCall: EntryKind(
         title="acp-tui tool call",
-        renderer=Imported(f"{_RENDERERS}.tool_call.own_tool_call:body"),
+        renderer=Imported(f"{_RENDERERS}.tool_call:own_tool_call_body"),
         plain_text=own_tool_call.plain_text,
         blocks=own_tool_call.blocks,
         search_text=own_tool_call.search_text,
@@ -108,7 +109,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Permission: EntryKind(
         title="Permission",
-        renderer=Imported(f"{_RENDERERS}.permission:body"),
+        renderer=Imported(f"{_RENDERERS}.requests:permission_body"),
         plain_text=requests.permission_lines,
         blocks=requests.permission_blocks,
         search_text=requests.permission_search_text,
@@ -116,7 +117,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Elicitation: EntryKind(
         title="Question",
-        renderer=Imported(f"{_RENDERERS}.elicitation:body"),
+        renderer=Imported(f"{_RENDERERS}.requests:elicitation_body"),
         plain_text=requests.elicitation_lines,
         blocks=requests.elicitation_blocks,
         search_text=requests.elicitation_search_text,
@@ -125,7 +126,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Terminal: EntryKind(
         title="Command",
-        renderer=Imported(f"{_RENDERERS}.terminal.terminal:body"),
+        renderer=Imported(f"{_RENDERERS}.terminal:body"),
         plain_text=terminal.plain_text,
         blocks=terminal.blocks,
         search_text=terminal.search_text,
@@ -137,7 +138,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Notice: EntryKind(
         title="Notice",
-        renderer=Imported(f"{_RENDERERS}.notice:body"),
+        renderer=Imported(f"{_RENDERERS}.notices:notice_body"),
         plain_text=notices.notice_lines,
         blocks=notices.notice_blocks,
         search_text=notices.notice_search_text,
@@ -149,7 +150,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.TurnEnd: EntryKind(
         title="End of the turn",
-        renderer=Imported(f"{_RENDERERS}.turn_end:body"),
+        renderer=Imported(f"{_RENDERERS}.notices:turn_end_body"),
         plain_text=notices.turn_end_lines,
         blocks=notices.turn_end_blocks,
         search_text=notices.turn_end_search_text,
@@ -202,7 +203,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Unrecognised: EntryKind(
         title="Not recognised",
-        renderer=Imported(f"{_RENDERERS}.unrecognised:body"),
+        renderer=Imported(f"{_RENDERERS}.notices:unrecognised_body"),
         plain_text=notices.unrecognised_lines,
         blocks=notices.unrecognised_blocks,
         search_text=notices.unrecognised_search_text,
@@ -212,3 +213,15 @@ KINDS: dict[type[Entry], EntryKind] = {
         starts_folded=notices.always_folded,
     ),
 }
+
+
+@cache
+def kinds() -> dict[type[Entry], EntryKind]:
+    """Return the rows of `kind_table`, by type of entry."""
+
+    return KINDS
+
+
+def kind_of(entry: Entry) -> EntryKind:
+    """Return the row of `kind_table` that describes the kind of an entry."""
+    return kinds()[type(entry)]

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import ContentBlock, Fold, Headline, MarkdownText, PlainText, Speech
-from acp_tui.entry_kinds.plain_lines import content_lines, indented, line_count, withheld
+from acp_tui.entry_kinds.blocks import (
+    ContentBlock,
+    FoldBlock,
+    Headline,
+    MarkdownText,
+    PlainText,
+    Speech,
+    content_lines,
+    indented,
+    line_count,
+    withheld,
+)
 from acp_tui.entry_labels import format_duration
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AnnotatedText, Content
-from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -112,7 +122,7 @@ def answer_blocks(message: Message, _context: TextContext) -> Iterable[Block]:
 
 def thought_blocks(thought: Thought, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a thought in an export."""
-    return [Fold(Headline(thought_title(thought)), message_parts(thought.parts), is_over(thought))]
+    return [FoldBlock(Headline(thought_title(thought)), message_parts(thought.parts), is_over(thought))]
 
 
 def message_parts(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.entry_kinds.plain_lines import indented, raw_lines
-from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_json, visible_line
+from acp_tui.entry_kinds.blocks import Aside, indented, raw_lines
+from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -68,7 +67,7 @@ def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show a notice in an export."""
     level, sign = SIGNS.get(notice.level, ("info", "·"))
     source = "the agent: " if notice.source == "agent" else ""
-    return [Aside(level, sign, f"{source}{visible_line(notice.text)}", visible(notice.detail or ""))]
+    return [Aside(level, sign, f"{source}{escape_line(notice.text)}", escape_controls(notice.detail or ""))]
 
 
 def notice_progress(notice: Notice) -> str:
@@ -128,16 +127,16 @@ def turn_end_search_text(end: TurnEnd, _session: Session) -> Iterable[str]:
 def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show the end of a turn in an export; none if the turn ended normally."""
     if end.error is not None:
-        text = visible(end.error.message or "the agent gave no reason").strip()
+        text = escape_controls(end.error.message or "the agent gave no reason").strip()
         code = f" (error {end.error.code})" if end.error.code else ""
-        return [Aside("error", "✘", f"{visible_line(text)}{code}", visible(end.error.detail or ""))]
+        return [Aside("error", "✘", f"{escape_line(text)}{code}", escape_controls(end.error.detail or ""))]
     if end.empty:
         return [Aside("warning", "!", "no answer")]
     if end.unfinished:
         return [Aside("warning", "!", unfinished_text(end))]
     if end.stop_reason in (None, "end_turn"):
         return []
-    words = STOP_REASONS.get(end.stop_reason, f"ended: {visible_line(end.stop_reason)}")
+    words = STOP_REASONS.get(end.stop_reason, f"ended: {escape_line(end.stop_reason)}")
     return [Aside("info" if end.stop_reason == "cancelled" else "warning", "!", words)]
 
 
@@ -178,7 +177,7 @@ def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable
 
 def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[Block]:
     """Return the blocks that show messages of an unknown kind in an export."""
-    title = f"not recognised: {visible_line(unrecognised_title(entry))}"
+    title = f"not recognised: {escape_line(unrecognised_title(entry))}"
     return [Aside("info", "·", title, unrecognised_json(entry))]
 
 

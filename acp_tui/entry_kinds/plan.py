@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Aside, Link, MarkdownText, Section, Steps
-from acp_tui.entry_kinds.plain_lines import indented
+from acp_tui.entry_kinds.blocks import Aside, Link, MarkdownText, SectionBlock, Steps, indented
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,7 +41,7 @@ def blocks(plan: Plan, _context: TextContext) -> Iterable[Block]:
     if plan.uri:
         parts.append(Link(plan.uri))
     return (
-        [Section("Plan", parts)]
+        [SectionBlock("Plan", parts)]
         if parts and not plan.removed
         else [Aside("info", "·", "the plan was cleared")]
     )

@@ -12,7 +12,7 @@ from acp_tui.entry_labels import (
     permission_title,
     permission_verdict,
 )
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -45,7 +45,7 @@ def permission_lines(permission: Permission, context: TextContext) -> Iterator[s
 def _asked_by(request: Permission | Elicitation, session: Session) -> str:
     """Return the name of the asking subagent, in parentheses; an empty string if no known subagent asks."""
     subagent = asking_subagent(request, session)
-    return f" (subagent: {visible_line(subagent.name)})" if subagent is not None else ""
+    return f" (subagent: {escape_line(subagent.name)})" if subagent is not None else ""
 
 
 def _outcome(permission: Permission) -> str:
@@ -73,7 +73,7 @@ def permission_blocks(permission: Permission, context: TextContext) -> Iterable[
     by = answered_by(permission)
     level: Any = style if style in ("success", "warning", "error") else "info"
     title += _asked_by(permission, context.session)
-    return [Aside(level, sign, visible_line(f"{words}: {title}{f' — {by}' if by else ''}"))]
+    return [Aside(level, sign, escape_line(f"{words}: {title}{f' — {by}' if by else ''}"))]
 
 
 # --------------------------------------------------------------------------- elicitations
@@ -109,5 +109,5 @@ def elicitation_blocks(question: Elicitation, context: TextContext) -> Iterable[
     """Return the blocks that show a question in an export."""
     outcome = question.outcome or "not answered"
     asker = elicitation_asker(question, context.session)
-    text = f"{asker} asks: {visible_line(question.message)} — {outcome}"
-    return [Aside("info", "?", text, visible_line(question.url or ""))]
+    text = f"{asker} asks: {escape_line(question.message)} — {outcome}"
+    return [Aside("info", "?", text, escape_line(question.url or ""))]

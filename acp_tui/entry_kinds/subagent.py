@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.console.quantities import pluralize
-from acp_tui.entry_kinds.blocks import Code, Fold, Headline, MarkdownText, PlainText
-from acp_tui.entry_kinds.plain_lines import content_lines, indented
+from acp_tui.console import pluralize
+from acp_tui.entry_kinds.blocks import (
+    Code,
+    FoldBlock,
+    Headline,
+    MarkdownText,
+    PlainText,
+    content_lines,
+    indented,
+)
 from acp_tui.entry_labels import MIN_SECONDS, call_title, format_duration
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
-from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -162,7 +169,9 @@ def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Bloc
             parts.append(Code("\n".join(lines)))
     state = state_of(entry)
     facts = [text for text in (state.words, counts(entry), duration(entry)) if text]
-    return [Fold(Headline(f"Subagent: {entry.name}", ICON, facts=facts, status=state.status), parts, True)]
+    return [
+        FoldBlock(Headline(f"Subagent: {entry.name}", ICON, facts=facts, status=state.status), parts, True)
+    ]
 
 
 def _inside(entry: Subagent, context: TextContext) -> TextContext:
@@ -196,7 +205,7 @@ def message_lines(message: SessionMessage, _context: TextContext) -> Iterator[st
 def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[Block]:
     """Return a folded block with the text of a message."""
     headline = Headline(f"Message {message_label(message)}", ICON)
-    return [Fold(headline, [PlainText(message.text)], True)]
+    return [FoldBlock(headline, [PlainText(message.text)], True)]
 
 
 def peer_transcript(message: SessionMessage) -> str | None:

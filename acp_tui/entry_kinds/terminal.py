@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Section, TerminalOutput
+from acp_tui.entry_kinds.blocks import SectionBlock, TerminalBlock
 from acp_tui.entry_labels import terminal_command
+from acp_tui.session.safe_text import escape_line, strip_controls
 from acp_tui.session.state import TerminalRef
-from acp_tui.session.text.safe_text import strip_controls, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -89,20 +89,20 @@ def blocks(terminal: Terminal, context: TextContext) -> Iterable[Block]:
     if is_shown_by_call(terminal, context.session):
         return []
     title = "Your command" if terminal.owner == "user" else ""
-    return [Section(title, [terminal_part(terminal, context.cwd)])]
+    return [SectionBlock(title, [terminal_part(terminal, context.cwd)])]
 
 
-def terminal_part(terminal: Terminal, cwd: str) -> TerminalOutput:
+def terminal_part(terminal: Terminal, cwd: str) -> TerminalBlock:
     """Return the command with its whole output."""
-    command = visible_line(terminal_command(terminal, cwd))
-    title = f"$ {command}" if command else f"terminal {visible_line(terminal.terminal_id)}"
-    return TerminalOutput(terminal.output, title, how_it_ended(terminal))
+    command = escape_line(terminal_command(terminal, cwd))
+    title = f"$ {command}" if command else f"terminal {escape_line(terminal.terminal_id)}"
+    return TerminalBlock(terminal.output, title, how_it_ended(terminal))
 
 
 def how_it_ended(terminal: Terminal) -> str:
     """Return how the command ended, or that it is still running."""
     if terminal.signal:
-        return f"ended by {visible_line(terminal.signal)}"
+        return f"ended by {escape_line(terminal.signal)}"
     if terminal.exit_code is not None:
         return f"exit code {terminal.exit_code}"
     return "still running" if terminal.ended_at is None else "ended"

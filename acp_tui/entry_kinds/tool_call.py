@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.entry_kinds.blocks import Code, ContentBlock, FileDiff, FileList, Fold, Headline
+from acp_tui.entry_kinds.blocks import (
+    Code,
+    ContentBlock,
+    DiffBlock,
+    FileList,
+    FoldBlock,
+    Headline,
+    content_lines,
+    indented,
+    raw_lines,
+    withheld,
+)
 from acp_tui.entry_kinds.messages import MEDIA_KINDS
-from acp_tui.entry_kinds.plain_lines import content_lines, indented, raw_lines, withheld
 from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
 from acp_tui.entry_labels import (
     KIND_ICONS,
@@ -21,9 +31,8 @@ from acp_tui.entry_labels import (
     shows_terminal,
 )
 from acp_tui.session.diff_position import first_line
+from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line, visible_json
 from acp_tui.session.state import Content, Diff, Terminal, TerminalRef
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.session.text.safe_text import visible, visible_json, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -72,8 +81,8 @@ def progress(call: ToolCall) -> str:
 
 def progress_title(call: ToolCall) -> str:
     """Return the title of a call, and its command if the title does not name it."""
-    title = reveal_line(call_title(call, ""))
-    command = reveal_line(call.command or "").strip()
+    title = escape_invisible_line(call_title(call, ""))
+    command = escape_invisible_line(call.command or "").strip()
     if not command or command in title:
         return title
     shown = command if len(command) <= MAX_PROGRESS_COMMAND else f"{command[:MAX_PROGRESS_COMMAND]}…"
@@ -139,7 +148,7 @@ def blocks(call: ToolCall, context: TextContext) -> Iterable[Block]:
         status=call.status,
         changed_lines=_changed_lines(call),
     )
-    return [Fold(headline, [*_parts(call, context)], starts_folded(call))]
+    return [FoldBlock(headline, [*_parts(call, context)], starts_folded(call))]
 
 
 def _facts(call: ToolCall) -> list[str]:
@@ -162,20 +171,20 @@ def _parts(call: ToolCall, context: TextContext) -> Iterator[Part]:
     command = call_command(call) if call.kind == "execute" else ""
     terminals = {item.terminal_id for item in call.content if isinstance(item, TerminalRef)}
     title = call_title(call, context.cwd)
-    if command and visible_line(command) != title and not terminals & context.session.terminals.keys():
+    if command and escape_line(command) != title and not terminals & context.session.terminals.keys():
         yield Code(command, "sh")
     shown = [*shown_content(call, context.session)]
     yield from (_part(item, call, context) for item in shown)
     if not shown:
         for label, value in raw_values(call):
-            yield Code(visible(value) if isinstance(value, str) else visible_json(value), label=label)
+            yield Code(escape_controls(value) if isinstance(value, str) else visible_json(value), label=label)
 
 
 def _part(item: ShownContent, call: ToolCall, context: TextContext) -> Part:
     if isinstance(item, Diff):
         change = file_change(item, call.kind)
         label = f"{relative_path(item.path, context.cwd)}{f' ({change})' if change else ''}"
-        return FileDiff(item, label, first_line(call, item))
+        return DiffBlock(item, label, first_line(call, item))
     if isinstance(item, Terminal):
         return terminal_part(item, context.cwd)
     return ContentBlock(item, verbatim=True)

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.sensitive_files import holds_secrets
-from acp_tui.export.metadata import SessionMetadata
-from acp_tui.export.redacted_session import build_redacted_session
+from acp_tui.export.document import SessionMetadata, build_redacted_session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

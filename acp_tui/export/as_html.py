@@ -15,33 +15,66 @@ from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,
     ContentBlock,
-    FileDiff,
+    DiffBlock,
     FileList,
-    Fold,
+    FoldBlock,
     Link,
     MarkdownText,
     PlainText,
-    Section,
+    SectionBlock,
     Speech,
     Steps,
-    TerminalOutput,
+    TerminalBlock,
 )
 from acp_tui.entry_kinds.kind import TextContext
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.export import html_text
 from acp_tui.export.document import content_label, document_title, header_facts, working_folder
 from acp_tui.export.style_sheet import style_sheet
-from acp_tui.export.terminal_output import output_lines
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.session.text.safe_text import visible_json, visible_line
+from acp_tui.session.safe_text import escape_line, visible_json
+from acp_tui.store.secret_patterns import redact_text
+from acp_tui.workspace.terminals.screen_buffer import PLAIN
+from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from acp_tui.entry_kinds.blocks import Block, Headline, Part
-    from acp_tui.export.metadata import SessionMetadata
+    from acp_tui.export.document import SessionMetadata
     from acp_tui.session.state import Content, Entry, PlanItem, Session
+    from acp_tui.session.terminal_text import TerminalText
+    from acp_tui.workspace.terminals.terminal_emulator import Line
+
+
+def output_lines(output: TerminalText, *, styles: bool = True) -> Iterator[Line]:
+    """Yield the lines of the output, redacted again, because a secret may have been split between chunks."""
+    if not output.skipped:
+        yield from _lines(output.head + output.tail, styles=styles)
+        return
+    yield from _lines(output.head, styles=styles)
+    yield ((f"… {output.skipped:,} characters omitted …", PLAIN),)
+    yield from _lines(output.tail, styles=styles)
+
+
+def output_text(output: TerminalText) -> str:
+    """Return the output as plain text."""
+    lines = output_lines(output, styles=False)
+    return "".join("".join(text for text, _ in line) + "\n" for line in lines)
+
+
+def _lines(raw: str, *, styles: bool) -> Iterator[Line]:
+    emulator = TerminalEmulator(styles=styles, head=1 << 62)  # keep all lines
+    emulator.feed(raw)
+    lines = emulator.lines
+    while lines and not any(text.strip() for text, _ in lines[-1]):
+        lines.pop()
+    for line in lines:
+        text = "".join(piece for piece, _ in line)
+        redacted = redact_text(text)
+        yield line if redacted == text else ((redacted, PLAIN),)
+
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 _BASE64 = re.compile(r"[A-Za-z0-9+/\s]*={0,2}\s*")
@@ -106,11 +139,11 @@ def _block(block: Block, classes: str) -> str:
     match block:
         case Speech(speaker, parts):
             return f'<section class="{classes} {speaker}">{_parts(parts)}</section>'
-        case Fold(headline, parts, folded):
+        case FoldBlock(headline, parts, folded):
             if headline.icon:
                 classes = f"{classes} call"
             return _details(classes, _headline(headline), _parts(parts), opened=not folded)
-        case Section(title, parts):
+        case SectionBlock(title, parts):
             return f'<section class="{classes}">{_label(title)}{_parts(parts)}</section>'
         case Aside(level, sign, text, detail):
             style = "dim" if level == "info" else level
@@ -126,7 +159,7 @@ def _headline(headline: Headline) -> str:
     beside = _changed_lines(*headline.changed_lines)
     beside += [f"<span>{escape(fact)}</span>" for fact in headline.facts]
     if status := headline.status:
-        sign = STATUS_ICONS.get(status) or visible_line(status)
+        sign = STATUS_ICONS.get(status) or escape_line(status)
         style = _STATUS_STYLES.get(status, "dim")
         beside.append(f'<span class="{style}" title="{escape(status)}">{escape(sign)}</span>')
     return (
@@ -165,9 +198,9 @@ def _part(part: Part) -> str:
             return _content(content)
         case Code(text, language, label):
             return _label(label) + (html_text.code(text, language) if language else html_text.plain(text))
-        case FileDiff(diff, label, first_line):
+        case DiffBlock(diff, label, first_line):
             return _label(label) + html_text.diff(diff_lines(diff, first_line))
-        case TerminalOutput(output, command, end):
+        case TerminalBlock(output, command, end):
             prompt = re.sub(r"^\$ ", '<span class="dim">$</span> ', escape(command))
             return html_text.terminal(
                 output_lines(output), prompt, f'<span class="dim">[{escape(end)}]</span>'
@@ -199,6 +232,6 @@ def _content(content: Content) -> str:
 
 
 def _step(item: PlanItem) -> str:
-    sign = STATUS_ICONS.get(item.status, visible_line(item.status))
+    sign = STATUS_ICONS.get(item.status, escape_line(item.status))
     style = _STATUS_STYLES.get(item.status, "dim")
     return f'<li><span class="{style}">{escape(sign)}</span> {escape(item.content)}</li>'

@@ -12,14 +12,15 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.export.terminal_output import output_text
+from acp_tui.export.as_html import output_text
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import Session
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.terminal_text import TerminalText
+from acp_tui.session.terminal_text import TerminalText
 
 if TYPE_CHECKING:
-    from acp_tui.export.metadata import SessionMetadata
+    from acp_tui.export.document import SessionMetadata
     from acp_tui.session.state import Entry
+
 
 FORMAT = 1
 _INTERNAL_FIELDS = frozenset({"version"})

@@ -10,31 +10,31 @@ from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,
     ContentBlock,
-    FileDiff,
+    DiffBlock,
     FileList,
-    Fold,
+    FoldBlock,
     Link,
     MarkdownText,
     PlainText,
-    Section,
+    SectionBlock,
     Speech,
     Steps,
-    TerminalOutput,
+    TerminalBlock,
 )
 from acp_tui.entry_kinds.kind import TextContext
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import STATUS_ICONS
+from acp_tui.export.as_html import output_text
 from acp_tui.export.document import agent_name, content_label, document_title, header_facts, working_folder
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
-from acp_tui.export.terminal_output import output_text
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.session.text.safe_text import visible_json, visible_line
+from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from acp_tui.entry_kinds.blocks import Block, Headline, Part
-    from acp_tui.export.metadata import SessionMetadata
+    from acp_tui.export.document import SessionMetadata
     from acp_tui.session.state import Entry, PlanItem, Session
 
 _CHECKBOXES = {"completed": "[x]"}
@@ -77,10 +77,10 @@ class _Writer:
             case Speech(_, parts):
                 yield from self._agent_heading()
                 yield from _parts(parts)
-            case Fold(headline, parts, folded):
+            case FoldBlock(headline, parts, folded):
                 yield from self._agent_heading()
                 yield from _fold(headline, parts, folded=folded)
-            case Section(title, parts):
+            case SectionBlock(title, parts):
                 yield f"**{title}**" if title else ""
                 yield from _parts(parts)
             case Aside(_, sign, text, detail) if detail:
@@ -97,7 +97,7 @@ class _Writer:
 def _fold(headline: Headline, parts: Sequence[Part], *, folded: bool) -> Iterator[str]:
     facts = list(headline.facts)
     if headline.status:
-        facts.append(STATUS_ICONS.get(headline.status) or visible_line(headline.status))
+        facts.append(STATUS_ICONS.get(headline.status) or escape_line(headline.status))
     beside = " · ".join(facts)
     if parts and folded:
         words = [headline.icon, _in_tag(headline.title), f"· {_in_tag(beside)}" if beside else ""]
@@ -124,17 +124,17 @@ def _part(part: Part) -> Iterator[str]:
         case Code(text, language, label):
             yield f"{label}:" if label else ""
             yield code_block(text, language)
-        case FileDiff(diff, label, first_line):
+        case DiffBlock(diff, label, first_line):
             yield f"{escape_markdown(label)}:"
             yield code_block("\n".join(diff_lines(diff, first_line)), "diff")
-        case TerminalOutput(output, command, end):
+        case TerminalBlock(output, command, end):
             yield code_block(f"{command}\n{output_text(output)}[{end}]", "console")
         case FileList(files):
             yield "\n".join(f"- {escape_markdown(file)}" for file in files)
         case Steps(items):
             yield "\n".join(map(_step, items))
         case Link(uri):
-            yield escape_markdown(visible_line(uri))
+            yield escape_markdown(escape_line(uri))
 
 
 def _content(block: ContentBlock) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _content(block: ContentBlock) -> Iterator[str]:
         is_output = block.verbatim and not content.text.lstrip().startswith("```")
         yield code_block(content.text) if is_output else contain(content.text)
         return
-    where = f" {escape_markdown(visible_line(content.uri))}" if content.uri else ""
+    where = f" {escape_markdown(escape_line(content.uri))}" if content.uri else ""
     yield f"*[{escape_markdown(content_label(content))}]*{where}"
     if content.text:
         yield code_block(content.text)
@@ -154,7 +154,7 @@ def _content(block: ContentBlock) -> Iterator[str]:
 
 def _step(item: PlanItem) -> str:
     in_progress = " *(in progress)*" if item.status == "in_progress" else ""
-    text = escape_markdown(visible_line(item.content))
+    text = escape_markdown(escape_line(item.content))
     return f"- {_CHECKBOXES.get(item.status, '[ ]')} {text}{in_progress}"
 
 

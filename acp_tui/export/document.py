@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.protocol.translator import Fold
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.record import Record
+from acp_tui.session.safe_text import escape_line
+from acp_tui.session.state import AnnotatedText
 from acp_tui.session.usage_text import format_money, tokens_words, total_tokens
+from acp_tui.store.redaction import Redactor
+from acp_tui.store.secret_patterns import redact_text
+from acp_tui.store.session_title import session_name
 
 if TYPE_CHECKING:
-    from acp_tui.export.metadata import SessionMetadata
-    from acp_tui.session.state import Content, Session
+    from collections.abc import Callable, Iterable
+
+    from acp_tui.session.state import Content, Entry, Session
+    from acp_tui.store.stored_sessions import StoredSession
 
 
 def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str, str]]:
@@ -20,18 +31,18 @@ def header_facts(session: Session, metadata: SessionMetadata) -> list[tuple[str,
     version = f" {agent.version}" if agent is not None and agent.version else ""
     at = next((entry.at for entry in session.entries), None)
     facts = [
-        ("Agent", visible_line(f"{name}{version}" if name else "")),
-        ("Folder", visible_line(working_folder(session, metadata))),
+        ("Agent", escape_line(f"{name}{version}" if name else "")),
+        ("Folder", escape_line(working_folder(session, metadata))),
         ("Started", _minute(at) if at is not None else ""),
         ("Usage", _usage(session)),
-        ("Session", visible_line(metadata.id)),
+        ("Session", escape_line(metadata.id)),
     ]
     return [(label, text) for label, text in facts if text]
 
 
 def _usage(session: Session) -> str:
     cost = session.usage.cost
-    spent = [format_money(cost.amount, visible_line(cost.currency))] if cost is not None else []
+    spent = [format_money(cost.amount, escape_line(cost.currency))] if cost is not None else []
     tokens = tokens_words(total_tokens(turn.tokens for turn in session.turn_usages))
     return " · ".join(filter(None, (tokens, *spent)))
 
@@ -39,12 +50,12 @@ def _usage(session: Session) -> str:
 def agent_name(session: Session, metadata: SessionMetadata) -> str:
     """Return the name of the agent for headings."""
     agent = session.agent
-    return visible_line(metadata.agent or (agent and (agent.title or agent.name)) or "Agent")
+    return escape_line(metadata.agent or (agent and (agent.title or agent.name)) or "Agent")
 
 
 def document_title(session: Session, metadata: SessionMetadata) -> str:
     """Return the title of the document."""
-    return visible_line(metadata.name or session.title or metadata.title) or "Conversation with an agent"
+    return escape_line(metadata.name or session.title or metadata.title) or "Conversation with an agent"
 
 
 def working_folder(session: Session, metadata: SessionMetadata) -> str:
@@ -67,4 +78,67 @@ def content_label(content: Content) -> str:
         parts.append(f"{len(content.data.rstrip('=')) * 3 // 4:,} bytes")
     elif content.size is not None:
         parts.append(f"{content.size:,} bytes")
-    return visible_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))
+    return escape_line(f"{content.kind}: {', '.join(part for part in parts if part)}".rstrip(": "))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMetadata:
+    """Details from the session's folder in the store.
+
+    For a recording outside the store, `id` is the name of the file and the other details are empty.
+    """
+
+    id: str = ""
+    agent: str = ""
+    title: str = ""
+    cwd: str = ""
+    name: str = ""  # given by the user
+
+    @classmethod
+    def from_folder(cls, stored: StoredSession) -> SessionMetadata:
+        """Read the details from the session's folder in the store."""
+        return cls(
+            stored.id,
+            escape_line(stored.text("agent_title") or stored.text("agent") or ""),
+            escape_line(stored.text("title") or ""),
+            stored.text("cwd") or "",
+            session_name(stored.meta),
+        )
+
+
+def build_redacted_session(records: Iterable[Record], is_sensitive: Callable[[str], object]) -> Session:
+    """Return the session that these records describe, with secrets redacted.
+
+    acp-tui redacts its own logs when it writes them, but a recording can come from another program. A secret
+    that was split between two chunks can only be recognised here, where the chunks are joined.
+
+    If `is_sensitive` is true for a path, the contents of the file at that path are left out.
+    """
+    redactor, state = Redactor(is_sensitive), Fold()
+    for record in records:
+        frame = redactor.redact(record.direction, record.frame)
+        state.apply(record if frame is record.frame else Record(record.at, record.direction, frame))
+    for session in (state.session, *(subagent.session for subagent in state.session.subagents.values())):
+        for entry in session.entries:
+            _redact_streamed_text(entry)
+    return state.session
+
+
+def _redact_streamed_text(entry: Entry) -> None:
+    """Redact an entry's texts that arrived in chunks. Other texts were redacted with their records."""
+    for field in dataclasses.fields(entry):
+        value = getattr(entry, field.name)
+        if isinstance(value, GrowingText):
+            setattr(entry, field.name, _redact(value))
+        elif isinstance(value, list):
+            value[:] = [_redact(item) if isinstance(item, GrowingText) else item for item in value]
+
+
+def _redact(text: GrowingText) -> GrowingText:
+    original = str(text)
+    redacted = redact_text(original)
+    if redacted is original:
+        return text
+    clean = AnnotatedText(text.annotations) if isinstance(text, AnnotatedText) else GrowingText()
+    clean.append(redacted)
+    return clean

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
 
-    from acp_tui.workspace.terminals.sgr import Color, Style
+    from acp_tui.workspace.terminals.screen_buffer import Color, Style
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
 SAFE_SCHEMES = ("http://", "https://", "mailto:")

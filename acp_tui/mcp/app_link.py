@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import stat
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, JsonRpcPeer, RpcError, SocketStream
+from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, JsonRpcError, JsonRpcPeer, SocketStream
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,4 +52,38 @@ class AppLink:
 
 
 async def _refuse(method: str, _params: Any, _request_id: int | str) -> Any:
-    raise RpcError(METHOD_NOT_FOUND, f"Unknown method: {method}")
+    raise JsonRpcError(METHOD_NOT_FOUND, f"Unknown method: {method}")
+
+
+async def open_standard_streams() -> SocketStream:
+    """Take over stdin and stdout for messages. Afterwards, `print` writes to stderr, and stdin is empty.
+
+    Raises `UserError` if stdin or stdout is neither a pipe nor a socket nor a terminal.
+    """
+    if any(_is_unusable_device(descriptor) for descriptor in (0, 1)):
+        raise _wrong_streams()
+    incoming, outgoing = os.dup(0), os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader()
+    try:
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(incoming, "rb"))
+        transport, protocol = await loop.connect_write_pipe(
+            lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), os.fdopen(outgoing, "wb")
+        )
+    except ValueError:
+        raise _wrong_streams() from None
+    return SocketStream(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+def _is_unusable_device(descriptor: int) -> bool:
+    """Return True for a device such as /dev/null, which asyncio accepts but never reads."""
+    return stat.S_ISCHR(os.fstat(descriptor).st_mode) and not os.isatty(descriptor)
+
+
+def _wrong_streams() -> UserError:
+    message = "This command is meant to be started by an agent: stdin and stdout must be pipes."
+    return UserError(message, exit_code=2)

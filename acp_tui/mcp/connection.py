@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import time
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import mcp_types as types
@@ -15,19 +16,15 @@ from mcp.client import session
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from acp_tui import __version__
+from acp_tui.config.paths import paths
 from acp_tui.mcp import diagnosis
-from acp_tui.mcp.connect_modes import connect_modes, remember_mode
+from acp_tui.mcp.callbacks import ElicitationRequest, ListKind, ServerHandlers, ServerLogMessage
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
-from acp_tui.mcp.handlers import (
-    ElicitationRequest,
-    ListKind,
-    ServerHandlers,
-    ServerLogMessage,
-)
 from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.transports.http_transport import HttpEvidence, open_http
 from acp_tui.mcp.transports.message_filter import filter_messages
 from acp_tui.mcp.transports.stdio_process import StdioProcess
+from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -40,6 +37,43 @@ if TYPE_CHECKING:
     from mcp.client.session import ClientRequestContext, IncomingMessage
 
     from acp_tui.config.mcp import ResolvedServer
+
+
+HandshakeMode = Literal["legacy", "auto"]
+SLOW_SECONDS = 5.0
+"""If connecting in `auto` mode takes longer, an http server probably ignores `server/discover`."""
+
+
+def connect_modes(server: ResolvedServer) -> list[HandshakeMode]:
+    """Return the SDK's connect modes for this server, in the order in which to try them."""
+    remembered = McpFacts(paths().state).read(server.name, server.digest).mode
+    if server.transport == "http":
+        return ["legacy", "auto"] if remembered == "legacy" else ["auto"]
+    return ["auto"] if remembered == "auto" else ["legacy", "auto"]
+
+
+def remember_mode(server: ResolvedServer, mode: HandshakeMode, *, is_modern: bool, seconds: float) -> None:
+    """Save which mode to try first next time, unless the first mode stays the same.
+
+    Args:
+        server: The server.
+        mode: The mode in which connecting worked.
+        is_modern: Whether the negotiated revision has no `initialize`.
+        seconds: How long connecting took.
+    """
+    if not server.digest:
+        return
+    facts = McpFacts(paths().state)
+    best: HandshakeMode | None = None
+    if server.transport == "http":
+        if mode == "auto" and not is_modern and seconds > SLOW_SECONDS:
+            best = "legacy"
+    elif mode == "auto":
+        best = "auto" if is_modern else "legacy"
+    if best is not None and facts.read(server.name, server.digest).mode != best:
+        with contextlib.suppress(OSError):  # a failure only makes the next start slower
+            facts.remember_mode(server.name, server.digest, best)
+
 
 __all__ = ["McpConnection", "ServerHandlers", "connect"]
 

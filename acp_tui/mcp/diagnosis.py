@@ -6,6 +6,7 @@ import errno
 import re
 import shlex
 import ssl
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,21 +15,66 @@ from mcp import MCPError
 from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, REQUEST_TIMEOUT
 from pydantic import ValidationError
 
-from acp_tui.mcp.error_lines import error_lines
-from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
-from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.mcp.failures import (
+    CONNECT_TIMEOUT_SECONDS,
+    FailureCause,
+    ServerFailure,
+    mask_secrets,
+    secret_values,
+)
 from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
 from acp_tui.mcp.transports.stdio_process import INVALID_ANSWER_CODE
 from acp_tui.processes.piped_process import signal_name
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.transports.http_transport import HttpEvidence
     from acp_tui.mcp.transports.stdio_process import StdioProcess
+
+
+MAX_LINES = 3
+_TRACEBACK = "Traceback (most recent call last)"
+# npm puts this word before each line. A line that only repeats the HTTP status says nothing.
+_NPM = re.compile(r"npm (?:error|ERR!) +(?!A complete log|Note that|\d+ *$)\S")
+_ERRORS = (
+    re.compile(r"(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?(?::|$)"),
+    re.compile(r"error(?:\[\w+\])?:", re.IGNORECASE),
+)
+"""How a line begins that names an error, the most reliable pattern first."""
+_MENTION = re.compile(r"\b\w*Error\b|Cannot find")
+
+
+def error_lines(stderr: Sequence[str]) -> list[str]:
+    """Return the lines that say what went wrong; the last lines if none does. At most `MAX_LINES`."""
+    lines = [line.rstrip() for line in stderr if line.strip()]
+    if npm := list(islice(filter(_NPM.match, lines), MAX_LINES)):
+        return npm
+    for line in _traceback_errors(lines):
+        return [line]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern.match(line.strip()):
+                return [line.strip()]
+    for line in lines:
+        if _MENTION.search(line):
+            return [line.strip()]
+    return [line.strip() for line in lines[-MAX_LINES:]]
+
+
+def _traceback_errors(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the error of the last Python traceback: the first line that is indented as its head is."""
+    starts = [number for number, line in enumerate(lines) if _TRACEBACK in line]
+    if not starts:
+        return
+    column = lines[starts[-1]].index(_TRACEBACK)
+    for line in lines[starts[-1] + 1 :]:
+        if line[column : column + 1].strip():
+            yield line[column:]
+
 
 MAX_QUOTE = 300
 HANDSHAKE_ADVICE = "check that it is an MCP server and up to date"
@@ -73,7 +119,7 @@ def explain(
     for leaf in leaves:
         if isinstance(leaf, ServerFailure):
             return leaf
-    name = visible_line(server.name)
+    name = escape_line(server.name)
     cause, clause = (
         (_of_process(server, process, connecting=not action) if process is not None else None)
         or (_of_http(server, http) if http is not None and _may_be_http(leaves) else None)
@@ -83,7 +129,7 @@ def explain(
         name = f"{host}, the sign-in server of {name},"
     prefix = f"{name}: " if cause is FailureCause.COMMAND_NOT_FOUND else f"{name} "
     if action and cause in (FailureCause.ANSWER, FailureCause.INVALID_ANSWER, FailureCause.CLOSED):
-        prefix = f"{name} could not {visible_line(action)}: it "
+        prefix = f"{name} could not {escape_line(action)}: it "
     return _failure(server, cause, prefix + clause)
 
 
@@ -91,12 +137,12 @@ def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProces
     """Return the failure of a server that could not be connected to in time."""
     if process is not None and (found := _of_process(server, process, connecting=True)):
         cause, clause = found
-        sentence = f"{visible_line(server.name)} {clause}"
+        sentence = f"{escape_line(server.name)} {clause}"
     else:
         cause = FailureCause.TIMEOUT
         limit = "the connect timeout; set `connect_timeout` in its definition to allow more"
         sentence = (
-            f"{visible_line(server.name)} did not answer within {seconds:g} s ({limit})"
+            f"{escape_line(server.name)} did not answer within {seconds:g} s ({limit})"
             f"{_last_line(process)}. {_timeout_advice(server)}"
         )
     return _failure(server, cause, sentence)
@@ -104,9 +150,9 @@ def connect_timeout(server: ResolvedServer, seconds: float, process: StdioProces
 
 def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerFailure:
     """Return the failure of a request that took too long."""
-    name = visible_line(server.name)
+    name = escape_line(server.name)
     sentence = (
-        f"{name} did not answer the request to {visible_line(action)} within {seconds:g} s "
+        f"{name} did not answer the request to {escape_line(action)} within {seconds:g} s "
         "(the call timeout); set `timeout` in its definition to allow more."
     )
     return _failure(server, FailureCause.TIMEOUT, sentence)
@@ -114,7 +160,7 @@ def call_timeout(server: ResolvedServer, action: str, seconds: float) -> ServerF
 
 def list_timeout(server: ResolvedServer, kind: str, seconds: float) -> ServerFailure:
     """Return the failure of a server that did not send a list in time."""
-    sentence = f"{visible_line(server.name)} did not list its {kind} within {seconds:g} s; try again later."
+    sentence = f"{escape_line(server.name)} did not list its {kind} within {seconds:g} s; try again later."
     return _failure(server, FailureCause.TIMEOUT, sentence)
 
 
@@ -126,7 +172,7 @@ def is_unknown_method(error: Exception) -> bool:
 def waiting_sentence(server: ResolvedServer, seconds: float | None, process: StdioProcess | None) -> str:
     """Return the sentence to show when connecting takes longer than usual."""
     limit = f" for up to {seconds:g} s" if seconds is not None else ""
-    name = visible_line(server.name)
+    name = escape_line(server.name)
     program = _program(server)
     if program in DOWNLOADERS:
         what = f"{name} has not answered yet: {program} may be downloading it; waiting{limit}"
@@ -137,7 +183,7 @@ def waiting_sentence(server: ResolvedServer, seconds: float | None, process: Std
 
 def call_waiting_sentence(server: ResolvedServer, action: str, seconds: float) -> str:
     """Return the sentence to show when a request takes longer than usual."""
-    name, request = visible_line(server.name), visible_line(action)
+    name, request = escape_line(server.name), escape_line(action)
     sentence = f"{name} has not answered the request to {request} yet; waiting for up to {seconds:g} s."
     return mask_secrets(sentence, secret_values(server))
 
@@ -187,7 +233,7 @@ def _exit_clause(
     when = " before it answered" if connecting else ""
     if stderr:
         reported = " / ".join(_shorten(line) for line in error_lines(stderr)).rstrip(".")
-        log = f"acp-tui mcp log {visible_line(shlex.quote(server.name))}"
+        log = f"acp-tui mcp log {escape_line(shlex.quote(server.name))}"
         return f"{how}{when}; fix what it reported on stderr: {reported}. All of it: {log}"
     if process.noise_count:
         quote = _quote(process.noise[-1])
@@ -225,7 +271,7 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
             what = "refused the Authorization header you set (HTTP 401); renew it, or remove it to sign in"
             return FailureCause.CREDENTIALS_REFUSED, what
         if http.challenge.lower().startswith("bearer"):
-            name = visible_line(shlex.quote(server.name))
+            name = escape_line(shlex.quote(server.name))
             what = f"requires sign-in (HTTP 401); run: acp-tui mcp sign-in {name}"
         else:
             what = "requires credentials (HTTP 401); sign in, or add the expected header to `headers`"
@@ -235,7 +281,7 @@ def _of_http(server: ResolvedServer, http: HttpEvidence) -> tuple[FailureCause, 
             "refused access (HTTP 403); check that your account or token may use it"
         )
     if http.redirect:
-        target = visible_line(http.redirect)
+        target = escape_line(http.redirect)
         if http.redirects_away:
             return FailureCause.REDIRECT, (
                 f"redirects to another origin, {target}; acp-tui does not follow the redirect, because that "
@@ -270,7 +316,7 @@ def _other_host(server: ResolvedServer, leaves: list[BaseException]) -> str | No
     for leaf in leaves:
         if isinstance(leaf, httpx2.RequestError) and leaf._request is not None:  # `request` raises
             url = leaf.request.url
-            return None if url.host == httpx2.URL(server.url).host else visible_line(url.host)
+            return None if url.host == httpx2.URL(server.url).host else escape_line(url.host)
     return None
 
 
@@ -295,7 +341,7 @@ def _of_errors(leaves: list[BaseException], *, connecting: bool) -> tuple[Failur
         if isinstance(leaf, ValidationError):
             first = leaf.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"])) or "its answer"
-            what = f"does not follow the protocol: {visible_line(place)}: {first['msg']}"
+            what = f"does not follow the protocol: {escape_line(place)}: {first['msg']}"
             if connecting:
                 clause = f"did not complete the MCP handshake: its answer {what}"
                 return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
@@ -370,7 +416,7 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
     if code == REQUEST_TIMEOUT:
         return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
     if code == INVALID_ANSWER_CODE:
-        what = f"does not follow the protocol: {visible_line(message[:MAX_QUOTE])}"
+        what = f"does not follow the protocol: {escape_line(message[:MAX_QUOTE])}"
         if connecting:
             clause = f"did not complete the MCP handshake: its answer {what}"
             return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
@@ -395,7 +441,7 @@ def _timeout_advice(server: ResolvedServer) -> str:
     if server.transport != "stdio":
         return "Check its `url`."
     if _program(server) in DOWNLOADERS:
-        command = visible_line(redact_text(shlex.join([server.command, *server.args])))
+        command = escape_line(redact_text(shlex.join([server.command, *server.args])))
         return (
             f"If {_program(server)} is still downloading the server, run its command once by hand: {command}"
         )
@@ -408,7 +454,7 @@ def _last_line(process: StdioProcess | None) -> str:
 
 
 def _quote(text: str) -> str:
-    return _shorten(visible_line(text.strip())).rstrip(".")
+    return _shorten(escape_line(text.strip())).rstrip(".")
 
 
 def _shorten(text: str) -> str:

@@ -13,9 +13,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from acp_tui.mcp.callbacks import ServerHandlers
 from acp_tui.mcp.failures import FailureCause, ServerFailure
-from acp_tui.mcp.handlers import ServerHandlers
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -233,7 +233,7 @@ async def _describe(connection: McpConnection, inspection: Inspection) -> None:
         ]
         names = Counter(tool.name for tool in inspection.tools)
         inspection.notes += [
-            f"{count} of its tools have the name {visible_line(name)}; agents can call only one of them."
+            f"{count} of its tools have the name {escape_line(name)}; agents can call only one of them."
             for name, count in names.items()
             if count > 1
         ]

@@ -7,9 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.mcp.mcp_facts import McpFacts, ServerTest, ToolChanges
-from acp_tui.store.mcp.mcp_offers import McpOffers
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.mcp_facts import McpFacts, McpOffers, ServerTest, ToolChanges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -42,8 +41,8 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
         status=inspection.status,
         sentence=inspection.failure.sentence if inspection.failure is not None else "",
         seconds=inspection.seconds,
-        protocol_version=visible_line(inspection.protocol_version),
-        server_version=visible_line(inspection.server_version),
+        protocol_version=escape_line(inspection.protocol_version),
+        server_version=escape_line(inspection.server_version),
         tools=len(inspection.tools),
         prompts=len(inspection.prompts),
         resources=len(inspection.resources),

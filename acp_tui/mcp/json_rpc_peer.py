@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
-class RpcError(Exception):
+class JsonRpcError(Exception):
     """A request that was answered with an error."""
 
     code: int
@@ -183,7 +183,7 @@ class JsonRpcPeer:
         elif "id" not in message:
             self._receive_notification(method, message.get("params"))
         elif isinstance(request_id, bool) or not isinstance(request_id, int | str):
-            error = RpcError(INVALID_REQUEST, "The id of a request must be a string or an integer.")
+            error = JsonRpcError(INVALID_REQUEST, "The id of a request must be a string or an integer.")
             self._send({"id": None, "error": error.as_json()})
         elif request_id not in self._serving:  # else ignored: the answers could not be told apart
             task = asyncio.create_task(self._serve(request_id, method, message.get("params")))
@@ -201,7 +201,7 @@ class JsonRpcPeer:
             error = message["error"] if isinstance(message["error"], dict) else {"message": message["error"]}
             code, text = error.get("code"), error.get("message")
             code = code if isinstance(code, int) else INTERNAL_ERROR
-            future.set_exception(RpcError(code, str(text or "unknown error"), error.get("data")))
+            future.set_exception(JsonRpcError(code, str(text or "unknown error"), error.get("data")))
         else:
             future.set_result(message.get("result"))
 
@@ -217,13 +217,13 @@ class JsonRpcPeer:
     async def _serve(self, request_id: RequestId, method: str, params: Any) -> None:
         try:
             answer = {"result": await self._on_request(method, params, request_id)}
-        except RpcError as error:
+        except JsonRpcError as error:
             answer = {"error": error.as_json()}
         except PeerClosedError as error:
-            answer = {"error": RpcError(SERVER_ERROR, f"{error}").as_json()}
+            answer = {"error": JsonRpcError(SERVER_ERROR, f"{error}").as_json()}
         except Exception as error:  # the other side must not be left waiting
             log.exception("The request %s failed", method)
-            answer = {"error": RpcError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").as_json()}
+            answer = {"error": JsonRpcError(INTERNAL_ERROR, f"{type(error).__name__}: {error}").as_json()}
         with contextlib.suppress(ConnectionError):
             self._send({"id": request_id, **answer})
             await self._stream.drain()

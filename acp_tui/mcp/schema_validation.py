@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cpu_limit import CpuLimitError, cpu_limit
-from acp_tui.schema_form.answer import SchemaFault
+from acp_tui.schema_form.values import SchemaFault
 from acp_tui.session.json_depth import exceeds_depth
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -129,7 +129,7 @@ def _problem(error: Any) -> str:
         return f"must not have {_names(refused)}"
     sentence = _PROBLEMS.get(error.validator, f"does not match `{error.validator}` in its schema")
     if isinstance(wanted, str) and error.validator != "const":  # a pattern or the name of a format
-        return sentence.format(visible_line(wanted[:MAX_QUOTED]))
+        return sentence.format(escape_line(wanted[:MAX_QUOTED]))
     return sentence.format(visible_excerpt(wanted, MAX_QUOTED))
 
 

@@ -19,7 +19,7 @@ from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.rules import is_time
-from acp_tui.store.files.locks import file_lock
+from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -2,15 +2,59 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import posixpath
 import re
 import shlex
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.subject import KINDS
-from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.store.secret_patterns import redact_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.config.agent_catalogue import Launch
+
+
+AD_HOC = "command:"
+"""The prefix of the id of an agent that is not in the catalogue. No catalogue id begins with it."""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentIdentity:
+    """An agent, as rules refer to it. For an agent in the catalogue, only `id` is set."""
+
+    id: str  # its catalogue id, or `command:` and a digest, because its command may contain secrets
+    line: str = ""  # the command without secrets, for display
+    name: str | None = None  # the name that the agent reports
+    program: str | None = None  # the program's name, by which rules of earlier versions refer to the agent
+
+    @property
+    def label(self) -> str:
+        """The agent as shown to the user: its catalogue id, or else its reported name and its command."""
+        if not self.line:
+            return self.id
+        return f"{self.name} (`{self.line}`)" if self.name else f"`{self.line}`"
+
+
+def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
+    """Return the identity of a launched agent. `own_name` is the name in the answer to `initialize`."""
+    if not launch.ad_hoc:
+        return AgentIdentity(launch.name)
+    return identity_of_command(launch.command, own_name, program=launch.name)
+
+
+def identity_of_command(
+    command: Sequence[str], own_name: str | None = None, *, program: str | None = None
+) -> AgentIdentity:
+    """Return the identity of an agent that is started by a command, not from the catalogue."""
+    digest = hashlib.sha256(json.dumps(list(command)).encode()).hexdigest()[:32]
+    return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(command)), own_name, program)
+
 
 RuleDecision = Literal["allow", "reject"]
 Scope = Literal["run", "session", "project", "everywhere"]
@@ -117,7 +161,7 @@ def _has_only_strings(data: dict[str, Any]) -> bool:
 def describe_rule(rule: Rule) -> str:
     """Return the rule as text, such as "always allow exactly `git status` everywhere"."""
     verb = "always allow" if rule.decision == "allow" else "always reject"
-    return reveal_line(f"{verb} {describe_match(rule)}{_where(rule)}")
+    return escape_invisible_line(f"{verb} {describe_match(rule)}{_where(rule)}")
 
 
 def describe_match(rule: Rule) -> str:
@@ -161,7 +205,7 @@ def describe_choice(rule: Rule) -> str:
         words = f"{_VERBS.get(rule.kind, rule.kind)} {files}"
     else:
         words = _CHOICES.get(rule.kind) or f"{_VERBS[rule.kind]} any file in the workspace"
-    return reveal_line(words)
+    return escape_invisible_line(words)
 
 
 _VERBS = {"read": "read", "search": "search", "edit": "edit", "delete": "delete", "move": "move"}
@@ -190,14 +234,16 @@ def describe_effect(rule: Rule) -> str:
         elif rule.path is None and rule.kind in _VERBS:
             asks = " You are still asked about sensitive files."
     where = _where(rule.evolve(project=posixpath.basename(rule.project or "")))
-    return reveal_line(f"{match[:1].upper()}{match[1:]} will be {result} without asking{where}.{asks}")
+    return escape_invisible_line(
+        f"{match[:1].upper()}{match[1:]} will be {result} without asking{where}.{asks}"
+    )
 
 
 def describe_briefly(rule: Rule) -> str:
     """Return what the rule matches, where, and for whom: "`git status …` · this project · claude-code"."""
     scope = rule.scope if rule.scope == "everywhere" else f"this {rule.scope}"
     agent = rule.agent_name or rule.agent_line or rule.agent or "any agent"
-    return reveal_line(f"{describe_choice(rule)} · {scope} · {agent}")
+    return escape_invisible_line(f"{describe_choice(rule)} · {scope} · {agent}")
 
 
 def _where(rule: Rule) -> str:

@@ -16,12 +16,12 @@ from acp_tui.config.sensitive_files import reason_for_reading, strongest_reason
 from acp_tui.permissions.commands.command_reader import read_command
 from acp_tui.permissions.commands.composite_reader import read_parts
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
-from acp_tui.permissions.named_paths import input_concerns
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
     FoundTool,
     commands_of,
+    input_concerns,
     mcp_call_key,
     mcp_call_of,
     mcp_tool_of,
@@ -30,15 +30,15 @@ from acp_tui.permissions.tool_call_sources import (
     texts_of,
     url_of,
 )
+from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Diff, ToolCall
-from acp_tui.session.text.invisible import reveal_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from acp_tui.permissions.commands.command_reader import Command
     from acp_tui.permissions.tool_call_sources import FoundCommands
-    from acp_tui.protocol.readers.raw_patches import RawPatches
+    from acp_tui.protocol.raw_patches import RawPatches
 
 
 # Calls of these kinds are judged by their command or files, even if they use a tool of an MCP server. Calls
@@ -190,7 +190,7 @@ def subject_of_kind(
             kind=kind, description=_about_files(kind, targets, context), doubt=doubt, targets=targets
         )
     words = f"use `{tool}` of the MCP server {server}" if server else _PLAIN_WORDS.get(kind, kind)
-    return Subject(kind=kind, description=reveal_line(words), server=server, tool=tool)
+    return Subject(kind=kind, description=escape_invisible_line(words), server=server, tool=tool)
 
 
 # --------------------------------------------------------------------------- commands
@@ -209,7 +209,9 @@ def _execution(call: ToolCall, found: FoundCommands, context: PathContext, *, ha
         return _of_command(read[0], context, targets=targets)
     return Subject(
         kind="execute",
-        description=reveal_line(f'run a command it did not state clearly ("{call.permission_title}")'),
+        description=escape_invisible_line(
+            f'run a command it did not state clearly ("{call.permission_title}")'
+        ),
         doubt=doubt or "the command appears only in the tool call's title",
         targets=targets,
         cwd=context.folder(found.cwd) if found.cwd else None,
@@ -234,7 +236,7 @@ def _of_command(
     problem = next((part.not_plain for part in parts if part.not_plain), None)
     return Subject(
         kind="execute",
-        description=reveal_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
+        description=escape_invisible_line(f"run `{_shortened(text)}`{where}{_with(command.variables)}"),
         served=served,
         targets=targets,
         command=command.line,
@@ -262,10 +264,10 @@ def _part_subjects(part: Command, context: PathContext) -> Iterator[Subject]:
     text = part.line or ""
     yield Subject(
         kind="execute",
-        description=reveal_line(f"run `{_shortened(text)}`"),
+        description=escape_invisible_line(f"run `{_shortened(text)}`"),
         command=text,
         command_text=text,
-        part_text=reveal_line(_shortened(text)),
+        part_text=escape_invisible_line(_shortened(text)),
         command_words=part.words,
         argument_risks=part.argument_risks,
         not_plain=part.not_plain,
@@ -333,7 +335,7 @@ def _distinct(targets: Iterable[Target]) -> tuple[Target, ...]:
 
 
 def _served(kind: str, target: Target) -> Subject:
-    words = reveal_line(f"{_VERBS[kind]} {target.path}")
+    words = escape_invisible_line(f"{_VERBS[kind]} {target.path}")
     return Subject(kind=kind, description=words, served=True, targets=(target,))
 
 
@@ -344,7 +346,7 @@ def _about_files(kind: str, targets: tuple[Target, ...], context: PathContext) -
     if len(names) > 3:
         names = [*names[:2], f"{len(names) - 2} more files"]
     last = names.pop()
-    return reveal_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
+    return escape_invisible_line(f"{_VERBS[kind]} {', '.join(names) + ' and ' + last if names else last}")
 
 
 # --------------------------------------------------------------------------- the rest
@@ -357,14 +359,14 @@ def _mcp_tool(call: ToolCall, tool: FoundTool) -> Subject | None:
     """
     titled = call.mcp_tool
     if tool.doubt:
-        return Subject(kind="mcp", description=reveal_line(_use(call)))
+        return Subject(kind="mcp", description=escape_invisible_line(_use(call)))
     if tool.name:
         words = f"use `{tool.name}` of the MCP server {tool.server}"
-        return Subject(kind="mcp", description=reveal_line(words))
+        return Subject(kind="mcp", description=escape_invisible_line(words))
     if titled is None:
         return None
     words = f"use `{titled.name}` of the MCP server {titled.server}"
-    return Subject(kind="mcp", description=reveal_line(words), doubt=_ONLY_TITLE)
+    return Subject(kind="mcp", description=escape_invisible_line(words), doubt=_ONLY_TITLE)
 
 
 _ONLY_TITLE = "only the call's title names the server and the tool"
@@ -387,7 +389,7 @@ def _anything_else(call: ToolCall, kind: str) -> Subject:
         words = _use(call)
     elif call.permission_title:
         words += f' ("{call.permission_title}")'
-    return Subject(kind=kind, description=reveal_line(words))
+    return Subject(kind=kind, description=escape_invisible_line(words))
 
 
 def _use(call: ToolCall) -> str:

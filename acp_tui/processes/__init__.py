@@ -4,7 +4,6 @@ A separate watcher process ends the child processes that are still running when 
 imports only `session`, so that `connection`, `mcp` and `workspace` can use the package.
 """
 
-from acp_tui.processes.reaper import Reaper, ReaperClosedError
-from acp_tui.processes.watched_process import WatchedProcess
+from acp_tui.processes.reaper import Reaper, ReaperClosedError, WatchedProcess
 
 __all__ = ["Reaper", "ReaperClosedError", "WatchedProcess"]

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session import events as ev
-from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
+from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -119,11 +119,11 @@ def _safe(value: Any) -> Any:
     """Return a value with its control characters replaced; a list of texts as lines."""
     match value:
         case str():
-            return visible(value)
+            return escape_controls(value)
         case list():
-            return [visible_line(item) if isinstance(item, str) else _safe(item) for item in value]
+            return [escape_line(item) if isinstance(item, str) else _safe(item) for item in value]
         case dict():
-            return {visible_line(key): _safe(item) for key, item in value.items()}
+            return {escape_line(key): _safe(item) for key, item in value.items()}
     return value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol.readers import values
+from acp_tui.protocol import values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,15 +6,14 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol.ignored_methods import is_known_request, similar_name
-from acp_tui.protocol.readers import values
+from acp_tui.protocol import values
 from acp_tui.protocol.readers.field_faults import field_faults
 from acp_tui.protocol.subagent_updates import parent_call_id
-from acp_tui.protocol.updates import read_tool_call
+from acp_tui.protocol.updates import is_known_request, read_tool_call, similar_name
 from acp_tui.session import events as ev
-from acp_tui.session.error_codes import INVALID_PARAMS
+from acp_tui.session.record import INVALID_PARAMS
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.session.state import PermissionOption
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +50,7 @@ def request_events(
     if method == ELICITATION:
         return [_elicitation(params, request_id, other_session, for_method)]
     if method in _SERVED or is_known_request(method):
-        return [ev.Nothing(f"the request {method}")]
+        return [ev.IgnoredMessage(f"the request {method}")]
     meant = similar_name(method, _SERVED | _REPORTED)
     return [ev.Unknown(f"request {visible_excerpt(method, 80)}{meant}", params)]
 
@@ -80,7 +79,7 @@ def permission_events(
         option for item in values.items(params.get("options")) if (option := _option(item)) is not None
     ]
     return [
-        ev.Elsewhere(other_session, call) if other_session else _in_subagent(call, source),
+        ev.OtherSessionUpdate(other_session, call) if other_session else _in_subagent(call, source),
         *field_faults(PERMISSION, params),
         ev.PermissionRequested(request_id, call_id, options, answerable, other_session),
     ]
@@ -98,7 +97,7 @@ def _option(item: Any) -> PermissionOption | None:
     if identity is None:
         return None
     kind = values.line(source, "kind") or ""
-    return PermissionOption(identity, values.line(source, "name", "label") or visible_line(identity), kind)
+    return PermissionOption(identity, values.line(source, "name", "label") or escape_line(identity), kind)
 
 
 def _elicitation(
@@ -193,7 +192,7 @@ def _terminal_created(answer: ClientAnswer) -> list[ev.Event]:
         return []
     command = values.raw(answer.params, "command") or ""
     args = values.strings(answer.params.get("args"))
-    words = visible_line(shlex.join([command, *args]) if args else command)
+    words = escape_line(shlex.join([command, *args]) if args else command)
     return [ev.TerminalCreated(terminal_id, "client", words, values.line(answer.params, "cwd"))]
 
 

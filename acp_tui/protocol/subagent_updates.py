@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from acp_tui.protocol.readers import values
-from acp_tui.protocol.readers.content import read_blocks
-from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol import values
+from acp_tui.protocol.content import read_blocks
+from acp_tui.protocol.error_reader import read_error
 from acp_tui.session import events as ev
 
 

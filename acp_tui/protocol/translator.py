@@ -8,9 +8,10 @@ Never raises: input that cannot be understood also becomes an event.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import client_records, draft, request_readers
+from acp_tui.protocol import client_records, draft, request_readers, values
 from acp_tui.protocol.client_calls import (
     OPENING_METHODS,
     call_events,
@@ -18,23 +19,49 @@ from acp_tui.protocol.client_calls import (
     opening_events,
     result_events,
 )
-from acp_tui.protocol.framing import line_fault
-from acp_tui.protocol.ignored_methods import is_known_notification, similar_name
-from acp_tui.protocol.readers import values
-from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol.draft import V1
+from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.readers.field_faults import field_faults
-from acp_tui.protocol.readers.token_usage import read_metrics
 from acp_tui.protocol.subagent_updates import parent_call_id
-from acp_tui.protocol.updates import read_update
-from acp_tui.protocol.v1 import V1
+from acp_tui.protocol.token_usage import read_metrics
+from acp_tui.protocol.updates import is_known_notification, read_update, similar_name
 from acp_tui.session import events as ev
-from acp_tui.session.error_codes import REQUEST_CANCELLED
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.session.record import REQUEST_CANCELLED
+from acp_tui.session.reduce import reduce
+from acp_tui.session.safe_text import escape_line, visible_excerpt
+from acp_tui.session.state import Session
 
 if TYPE_CHECKING:
-    from acp_tui.session.record import Record
+    from collections.abc import Iterable
+
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Change, Record
     from acp_tui.session.state import RequestId
 
+
+BYTE_ORDER_MARK = "\ufeff"
+MARKED = "stdout has a byte order mark (BOM) before a message: write UTF-8 without it"
+HEADERS = "stdout has Content-Length headers: end each message with \\n instead, and send no headers"
+SEVERAL_LINES = "stdout has JSON spread over several lines: send each message as one line"
+SILENT = "Nothing has arrived on its stdout; an agent must end each message with \\n and flush."
+LATE = "The answer to {method} came only after stdin was closed: flush stdout after each message"
+_HEADER = re.compile(r"(?:^\s*|\})Content-(?:Length|Type)\s*:", re.IGNORECASE)
+_FIELD = re.compile(r'\s*"(?:jsonrpc|method|result)"\s*:')
+
+
+def line_fault(line: str) -> str | None:
+    """Return the fault that a line on stdout shows if it is not JSON; None if the line can be anything."""
+    if _HEADER.search(line[:200]) or _HEADER.search(line[-200:]):
+        return HEADERS
+    return SEVERAL_LINES if _FIELD.match(line) else None
+
+
+def unended_fault(size: int) -> str:
+    """Return the fault of bytes on stdout that no line end follows."""
+    return f"stdout has {size:,} bytes without a line end: end each message with \\n and flush"
+
+
+if TYPE_CHECKING:
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 
 
@@ -93,7 +120,7 @@ class Translator:
             return events
         if self._opening in ("session/new", "session/fork"):
             return events  # probably updates of the session that is being created
-        return [ev.Elsewhere(session_id, event) for event in events]
+        return [ev.OtherSessionUpdate(session_id, event) for event in events]
 
     def _received(self, frame: dict[str, Any]) -> list[ev.Event]:
         method = frame.get("method")
@@ -109,7 +136,7 @@ class Translator:
         if not _is_id(request_id):
             return [
                 ev.ProtocolFault(
-                    f"A request ({visible_line(method)}) whose id is neither a string nor a number", frame
+                    f"A request ({escape_line(method)}) whose id is neither a string nor a number", frame
                 )
             ]
         is_duplicate = request_id in self._requests
@@ -120,12 +147,12 @@ class Translator:
                 *self._update(raw),
             ]
         if is_duplicate:  # an answer would be taken for that of the first request
-            text = f"A request ({visible_line(method)}) reuses the id of a pending request"
+            text = f"A request ({escape_line(method)}) reuses the id of a pending request"
             return [ev.ProtocolFault(f"{text}; this second request is not answered", frame)]
         if raw is not None and not isinstance(raw, dict):
             self._requests[request_id] = ("", {})  # the error with which it is answered says no more
             return [
-                ev.ProtocolFault(f"A request ({visible_line(method)}) whose params are not an object", frame)
+                ev.ProtocolFault(f"A request ({escape_line(method)}) whose params are not an object", frame)
             ]
         session_id = params.get("sessionId")
         is_other = self._session_id is not None and session_id != self._session_id
@@ -155,7 +182,7 @@ class Translator:
             case "end_turn":
                 return self._dialect.end_turn(params)
         if is_known_notification(method):
-            return [ev.Nothing(f"the notification {visible_line(method)}")]
+            return [ev.IgnoredMessage(f"the notification {escape_line(method)}")]
         meant = similar_name(method, ["session/update"])
         return [ev.Unknown(f"notification {visible_excerpt(method, 80)}{meant}", raw)]
 
@@ -167,7 +194,7 @@ class Translator:
         request_id = params.get("requestId")
         if _is_id(request_id) and request_id in self._requests:
             return [ev.RequestWithdrawn(request_id)]
-        return [ev.Nothing("a late cancellation of a request")]
+        return [ev.IgnoredMessage("a late cancellation of a request")]
 
     def _answer(self, frame: dict[str, Any]) -> list[ev.Event]:
         """Translate the agent's answer to a request that acp-tui sent."""
@@ -183,7 +210,7 @@ class Translator:
         method, params = pending
         if failed:
             if call_id in self._abandoned:
-                return [ev.Nothing(f"the answer to {method}")]
+                return [ev.IgnoredMessage(f"the answer to {method}")]
             return self._call_failed(method, params, frame["error"])
         result = frame.get("result")
         if method == "session/prompt":
@@ -195,7 +222,7 @@ class Translator:
             return [
                 ev.SessionClosed(method == "session/delete")
                 if ours
-                else ev.Nothing(f"the answer to {method}")
+                else ev.IgnoredMessage(f"the answer to {method}")
             ]
         if method == "initialize":
             return self._initialized(params, values.obj(result))
@@ -275,7 +302,7 @@ class Translator:
             session_id = values.raw(params, "sessionId")
             if session_id is None or session_id == self._session_id:
                 return [ev.CancelSent()]
-            return [ev.Elsewhere(session_id, ev.CancelSent())]  # of a subagent
+            return [ev.OtherSessionUpdate(session_id, ev.CancelSent())]  # of a subagent
         if method == "$/cancel_request":
             return self._cancelled(params.get("requestId"))
         return []
@@ -324,9 +351,35 @@ def _is_id(value: Any) -> bool:
 def _not_an_object(frame: Any) -> list[ev.Event]:
     """Return the events for a received line that is not a JSON object."""
     if isinstance(frame, str):
-        line = visible_line(frame[:MAX_NOISE_CHARACTERS].strip())
+        line = escape_line(frame[:MAX_NOISE_CHARACTERS].strip())
         fault = line_fault(frame)
         faults = [ev.ProtocolFault(f"The agent's {fault}")] if fault is not None else []
         return [ev.Noise(line), *faults] if line else []
     kind = "a JSON array" if isinstance(frame, list) else "JSON that is not an object"
     return [ev.ProtocolFault(f"The agent sent {kind}", frame)]
+
+
+class Fold:
+    """The state of one conversation, updated record by record."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+        self.events: list[Event] = []
+        """The events of the record that was applied last."""
+        self._translator = Translator()
+
+    def apply(self, record: Record) -> list[Change]:
+        """Apply a record and return the changes to `session`."""
+        changes: list[Change] = []
+        self.events = self._translator.translate(record)
+        for event in self.events:
+            changes += reduce(self.session, event, record.at)
+        return changes
+
+
+def fold(records: Iterable[Record]) -> Session:
+    """Return the session that results from these records."""
+    state = Fold()
+    for record in records:
+        state.apply(record)
+    return state.session

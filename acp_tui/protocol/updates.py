@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol.ignored_methods import similar_name
-from acp_tui.protocol.readers import raw_values, values
-from acp_tui.protocol.readers.content import (
+from acp_tui.protocol import raw_values, values
+from acp_tui.protocol.client_calls import read_commands, read_config_options
+from acp_tui.protocol.content import (
     patch_diff,
     read_annotations,
     read_blocks,
@@ -15,25 +16,65 @@ from acp_tui.protocol.readers.content import (
     read_locations,
     read_tool_content,
 )
+from acp_tui.protocol.raw_patches import patch_diffs
 from acp_tui.protocol.readers.field_faults import SHAPES, field_faults
-from acp_tui.protocol.readers.raw_patches import patch_diffs
-from acp_tui.protocol.readers.session_options import read_commands, read_config_options
-from acp_tui.protocol.readers.token_usage import read_quota, read_tokens
 from acp_tui.protocol.subagent_updates import (
     read_session_message,
     read_session_message_chunk,
     read_state,
     read_subagent,
 )
+from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
+from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
 from acp_tui.session.state import Content, Cost, PlanItem
-from acp_tui.session.text.safe_text import visible, visible_excerpt, visible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from acp_tui.session.state import Level, ToolContent
 
+
+MAX_NAME_CHARACTERS = 40
+"""The longest name to look for; the names of the protocol are shorter."""
+_REQUESTS = frozenset(
+    {
+        # Qwen Code asks for prompts that were queued during the turn. acp-tui sends these prompts itself, so
+        # it answers with the error -32601.
+        "craft/drainMidTurnQueue",
+        # Qwen Code announces a turn that it begins by itself when a background agent has ended. The turn's
+        # updates are shown as they come.
+        "_qwencode/start_turn",
+    }
+)
+_NOTIFICATIONS = (
+    # Claude Code and Codex: whether the user is signed in, before every session.
+    "_auth/status_update",
+    # Qwen Code: a suggestion for the next prompt, and the like.
+    "qwen/notify/",
+    "_qwencode/",
+)
+
+
+def is_known_request(method: str) -> bool:
+    """Return True if a request of this method is refused without telling the user."""
+    return method in _REQUESTS
+
+
+def is_known_notification(method: str) -> bool:
+    """Return True if a notification of this method is ignored without telling the user."""
+    return method.startswith(_NOTIFICATIONS)
+
+
+def similar_name(name: Any, known: Iterable[str]) -> str:
+    """Return " (did you mean X?)" with the known name most similar to `name`; empty if none is similar."""
+    if not isinstance(name, str) or len(name) > MAX_NAME_CHARACTERS:
+        return ""
+    near = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.8)
+    return f" (did you mean {near[0]}?)" if near else ""
+
+
+if TYPE_CHECKING:
     Reader = Callable[[dict[str, Any]], list[ev.Event] | None]
 
 
@@ -52,7 +93,7 @@ def read_update(update: dict[str, Any]) -> list[ev.Event]:
 def _name_of(update: dict[str, Any]) -> str:
     """Return the words for an update that cannot be read."""
     kind = update.get("sessionUpdate")
-    fields = visible_line(", ".join(name for name in update if name != "sessionUpdate")[:80]) or "nothing"
+    fields = escape_line(", ".join(name for name in update if name != "sessionUpdate")[:80]) or "nothing"
     if "sessionUpdate" not in update:
         return f"a session update without `sessionUpdate` (it has: {fields})"
     name = f"session update {visible_excerpt(kind, 80)}"
@@ -115,7 +156,7 @@ _NOT_WRITTEN_BY_USER = re.compile(r"<session_context>|<system-reminder>|\[Functi
 def _user_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
     events = _chunk(update, "user") or []
     if any(isinstance(event, ev.TextChunk) and _NOT_WRITTEN_BY_USER.match(event.text) for event in events):
-        return [ev.Nothing("a note from the agent to its model")]
+        return [ev.IgnoredMessage("a note from the agent to its model")]
     return events or None
 
 
@@ -233,7 +274,7 @@ def _plan_items(listed: list[Any]) -> list[PlanItem]:
     found: list[PlanItem] = []
     for item in listed:
         source = values.obj(item)
-        content = visible(item) if isinstance(item, str) else values.text(source, "content", "title")
+        content = escape_controls(item) if isinstance(item, str) else values.text(source, "content", "title")
         if content is not None:
             status = values.line(source, "status") or "pending"
             found.append(PlanItem(content, status, values.line(source, "priority") or "medium"))

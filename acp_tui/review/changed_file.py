@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections import Counter
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -10,7 +11,9 @@ from typing import TYPE_CHECKING, Literal
 from acp_tui.review.text_change import TextChange, is_text, join_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
+
 
 FileKind = Literal["added", "modified", "deleted", "mode", "unknown"]
 PartKind = Literal["hunk", "mode", "whole"]
@@ -61,14 +64,14 @@ ABSENT = FileVersion()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ChangePart:
     """A part of a change: a hunk by its number, the executable bit, or everything."""
 
     kind: PartKind
     hunk: int = 0
 
 
-WHOLE, MODE = Part("whole"), Part("mode")
+WHOLE, MODE = ChangePart("whole"), ChangePart("mode")
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ class ChangedFile:
         return self.old.same(self.now)
 
     @cached_property
-    def parts(self) -> tuple[Part, ...]:
+    def parts(self) -> tuple[ChangePart, ...]:
         """The remaining parts to accept or revert, in the order of the lines."""
         if self.done:
             return ()
@@ -122,19 +125,19 @@ class ChangedFile:
             return (WHOLE,)
         hunks = range(len(self.text.hunks)) if self.text is not None else range(0)
         mode = [MODE] if self.old.executable != self.now.executable else []
-        return (*mode, *(Part("hunk", number) for number in hunks))
+        return (*mode, *(ChangePart("hunk", number) for number in hunks))
 
     @property
     def _same_type(self) -> bool:
         return stat.S_IFMT(self.old.mode) == stat.S_IFMT(self.now.mode)
 
-    def authors_of(self, part: Part) -> int:
+    def authors_of(self, part: ChangePart) -> int:
         """Return the authors of a part as bits, see `authorship`; 0 if the authors are unknown."""
         if part.kind == "hunk" and self.text is not None:
             return self.text.authors_of(part.hunk)
         return self.authors
 
-    def find(self, other: ChangedFile, part: Part) -> Part | None:
+    def find(self, other: ChangedFile, part: ChangePart) -> ChangePart | None:
         """Return the part that corresponds to a part of another version of this change, or None.
 
         The hunks of the two versions may have different numbers.
@@ -143,10 +146,10 @@ class ChangedFile:
             number = self.text.find(other.text, part.hunk) if self.text and other.text else None
             if number is None:
                 return None
-            part = Part("hunk", number)
+            part = ChangePart("hunk", number)
         return part if part in self.parts else None
 
-    def accept(self, part: Part) -> ChangedFile:
+    def accept(self, part: ChangePart) -> ChangedFile:
         """Return the remaining change after a part was accepted."""
         if part.kind == "hunk" and self.text is not None:
             text = self.text.accept(part.hunk)
@@ -155,7 +158,7 @@ class ChangedFile:
             return replace(self, old=replace(self.old, mode=self.now.mode))
         return replace(self, old=self.now, text=None)
 
-    def revert(self, part: Part) -> ChangedFile:
+    def revert(self, part: ChangePart) -> ChangedFile:
         """Return the remaining change after a part was reverted. The file on disk is not changed."""
         if part.kind == "hunk" and self.text is not None:
             text = self.text.revert(part.hunk)
@@ -182,3 +185,39 @@ class ChangedFile:
         if self.now.obstacle is not None:
             return f"{self.now.obstacle}, so acp-tui has no copy to undo the revert with"
         return None
+
+
+MIN_SIMILARITY = 0.6
+"""The minimum share of common lines for a new file to count as a renamed one."""
+MAX_COMPARED_FILES = 20
+"""With more deleted or new files than this, only files with equal contents are matched."""
+
+
+def find_renames(files: Iterable[ChangedFile]) -> dict[Path, Path]:
+    """Map both names of each renamed file to each other: the old to the new, and the new to the old."""
+    left = [file for file in files if not file.done]
+    deleted = [file for file in left if file.kind == "deleted" and file.old.data]
+    added = [file for file in left if file.kind == "added" and file.now.data]
+    found: dict[Path, Path] = {}
+    by_content = {file.now.data: file for file in added}
+    for file in deleted:
+        same = by_content.pop(file.old.data, None)
+        if same is not None:
+            found |= {file.path: same.path, same.path: file.path}
+    rest = [file for file in added if file.path not in found and file.text is not None]
+    if len(deleted) <= MAX_COMPARED_FILES and len(rest) <= MAX_COMPARED_FILES:
+        lines = {file.path: Counter(file.text.new) for file in rest if file.text is not None}
+        for file in deleted:
+            if file.path not in found and file.text is not None and lines:
+                similarity = _similarities(Counter(file.text.old), lines)
+                best = max(similarity, key=similarity.__getitem__)
+                if similarity[best] >= MIN_SIMILARITY:
+                    found |= {file.path: best, best: file.path}
+                    del lines[best]
+    return found
+
+
+def _similarities(old: Counter[str], new: Mapping[Path, Counter[str]]) -> dict[Path, float]:
+    return {
+        path: 2 * (old & lines).total() / max(1, old.total() + lines.total()) for path, lines in new.items()
+    }

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.review.changed_file import WHOLE, ChangedFile, FileVersion, Part
+from acp_tui.review.changed_file import WHOLE, ChangedFile, ChangePart, FileVersion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
+
 
 Verb = Literal["accept", "revert"]
 
@@ -24,7 +25,7 @@ class Write:
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class ReviewDecision:
     """Parts that were accepted or reverted together, in one or more files."""
 
     verb: Verb
@@ -57,7 +58,7 @@ class Review:
     """The changed files, and the decisions made so far."""
 
     files: dict[Path, ChangedFile] = field(default_factory=dict)
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ReviewDecision] = field(default_factory=list)
     _round_began: int = 0  # the number of decisions when the comments were last sent
 
     # ---- progress
@@ -77,7 +78,7 @@ class Review:
         """The number of decisions when the comments were last sent."""
         return self._round_began
 
-    def restore(self, decisions: Sequence[Decision], round_began: int) -> None:
+    def restore(self, decisions: Sequence[ReviewDecision], round_began: int) -> None:
         """Continue with decisions that were saved. Files that are completely reviewed are known at once."""
         self.decisions = [*decisions, *self.decisions]
         self._round_began = round_began
@@ -97,32 +98,32 @@ class Review:
 
     # ---- deciding
 
-    def accept(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
+    def accept(self, path: Path, parts: Sequence[ChangePart] | None = None) -> ReviewDecision:
         """Return the decision to accept parts of a file (None: all parts). `record` applies the decision."""
         return self._decide("accept", {path: parts})
 
-    def revert(self, path: Path, parts: Sequence[Part] | None = None) -> Decision:
+    def revert(self, path: Path, parts: Sequence[ChangePart] | None = None) -> ReviewDecision:
         """Return the decision to revert parts of a file (None: all parts). `record` applies the decision."""
         return self._decide("revert", {path: parts})
 
-    def revert_all(self, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
+    def revert_all(self, chosen: Mapping[Path, Sequence[ChangePart] | None]) -> ReviewDecision:
         """Return one decision to revert the chosen parts of several files; None stands for a whole file."""
         return self._decide("revert", chosen)
 
-    def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[Part] | None]) -> Decision:
+    def _decide(self, verb: Verb, chosen: Mapping[Path, Sequence[ChangePart] | None]) -> ReviewDecision:
         before = tuple(self.files[path] for path in chosen)
         after = tuple(_decided(self.files[path], verb, parts) for path, parts in chosen.items())
         count = sum(len(file.parts) for file in before) - sum(len(file.parts) for file in after)
         parts = next(iter(chosen.values()), None)
         first = min(map(before[0].parts.index, parts)) if parts else 0
-        return Decision(verb, before, after, count, first)
+        return ReviewDecision(verb, before, after, count, first)
 
-    def record(self, decision: Decision) -> None:
+    def record(self, decision: ReviewDecision) -> None:
         """Apply a decision. The caller must have written the decision's changes to disk."""
         self.decisions.append(decision)
         self.files.update({file.path: file for file in decision.after})
 
-    def undo(self) -> Decision | None:
+    def undo(self) -> ReviewDecision | None:
         """Remove and return the last decision; None if there is none.
 
         The caller must have undone the decision's changes on disk.
@@ -159,7 +160,7 @@ class Review:
                 self.files.pop(path, None)
 
 
-def _decided(file: ChangedFile, verb: Verb, parts: Sequence[Part] | None) -> ChangedFile:
+def _decided(file: ChangedFile, verb: Verb, parts: Sequence[ChangePart] | None) -> ChangedFile:
     for part in sorted(
         [WHOLE] if parts is None else parts, key=lambda one: one.hunk, reverse=True
     ):  # last hunk first, so that the numbers of the other hunks stay the same

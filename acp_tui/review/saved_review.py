@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.review.changed_file import ChangedFile, FileVersion
-from acp_tui.review.decisions import Decision
+from acp_tui.review.decisions import ReviewDecision
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+
 
 MAX_DECISIONS = 100
 """How many of the latest decisions are saved, so that they can be undone after a restart."""
@@ -41,7 +42,7 @@ class ContentNames:
 class SavedReview:
     """What is saved of a review."""
 
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ReviewDecision] = field(default_factory=list)
     accepted: dict[Path, FileVersion] = field(default_factory=dict)
     """The version that each file with a decision is compared with."""
     signatures: dict[Path, tuple[int, ...] | None] = field(default_factory=dict)
@@ -142,10 +143,10 @@ def _read_file(value: Any, content: Callable[[str], bytes | None]) -> ChangedFil
     return replace(file, text=replace(file.text, authors=(file.authors,) * len(file.text.blocks)))
 
 
-def _read_decision(value: Any, content: Callable[[str], bytes | None]) -> Decision:
+def _read_decision(value: Any, content: Callable[[str], bytes | None]) -> ReviewDecision:
     verb, before, after, parts, first_part = value
     verbs: dict[str, Literal["accept", "revert"]] = {"accept": "accept", "revert": "revert"}
-    return Decision(
+    return ReviewDecision(
         verbs[verb],
         tuple(_read_file(one, content) for one in before),
         tuple(_read_file(one, content) for one in after),

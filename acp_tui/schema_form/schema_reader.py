@@ -7,15 +7,77 @@ from __future__ import annotations
 
 import json
 import math
+from collections import deque
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, Form, Limits, NotAForm
-from acp_tui.schema_form.references import resolved
+from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, Form, NotAForm, ValueLimits
 from acp_tui.session.json_depth import exceeds_depth
 
 if TYPE_CHECKING:
     from acp_tui.schema_form.fields import FieldKind
-    from acp_tui.schema_form.references import Schema
+
+
+MAX_HOPS = 16
+"""The maximum number of references that are followed in a row. A longer chain may be a cycle."""
+
+MAX_PARTS = 20_000
+"""The maximum number of values in a schema that are searched for an anchor."""
+
+Schema = dict[str, Any]
+
+
+def resolved(schema: object, root: Schema) -> Schema | None:
+    """Return a schema without `$ref` at its top; None if the schema is not an object or cannot be resolved.
+
+    Only references within the schema are followed. Keywords beside a reference are kept.
+    """
+    beside: Schema = {}
+    for _ in range(MAX_HOPS):
+        if not isinstance(schema, dict):
+            return None
+        parts = schema.get("allOf")
+        beside = {key: value for key, value in schema.items() if key not in ("$ref", "allOf")} | beside
+        if "$ref" in schema and parts is None:
+            schema = _target(schema["$ref"], root)
+        elif isinstance(parts, list) and len(parts) == 1 and "$ref" not in schema:
+            schema = parts[0]
+        else:
+            return beside if parts is None else None
+    return None
+
+
+def _target(reference: object, root: Schema) -> object:
+    """Return the target of a reference: a JSON pointer such as `#/$defs/Colour`, or an anchor (`#colour`).
+
+    None if the target does not exist, or if a pointer leads into an array.
+    """
+    if not isinstance(reference, str) or not reference.startswith("#"):
+        return None
+    fragment = reference[1:]
+    if fragment and not fragment.startswith("/"):
+        return _anchored(fragment, root)
+    target: object = root
+    for step in fragment.split("/")[1:]:
+        key = step.replace("~1", "/").replace("~0", "~")
+        target = target.get(key) if isinstance(target, dict) else None
+    return target
+
+
+def _anchored(name: str, root: Schema) -> Schema | None:
+    """Return the part of a schema that has an anchor; None if it is not among the first `MAX_PARTS` parts."""
+    parts: deque[object] = deque([root])
+    for _ in range(MAX_PARTS):
+        if not parts:
+            return None
+        part = parts.popleft()
+        if isinstance(part, dict):
+            if name in (part.get("$anchor"), part.get("$dynamicAnchor")) or part.get("$id") == f"#{name}":
+                return part
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+    return None
+
 
 MAX_FIELDS = 100
 """The maximum number of fields. An object with more properties is edited as JSON."""
@@ -135,8 +197,8 @@ def _without_null(schema: Schema, root: Schema) -> tuple[Schema | None, bool]:
 
 
 def _array(
-    schema: Schema, root: Schema, limits: Limits
-) -> tuple[FieldKind, FieldKind, tuple[FieldChoice, ...], Limits]:
+    schema: Schema, root: Schema, limits: ValueLimits
+) -> tuple[FieldKind, FieldKind, tuple[FieldChoice, ...], ValueLimits]:
     """Return four values for an array: its field's kind, its items' kind, the choices, and the limits."""
     items = resolved(schema.get("items"), root)
     if items is None or "prefixItems" in schema or "contains" in schema:
@@ -191,13 +253,13 @@ def _choice(value: object, title: object = "", description: object = "") -> Fiel
 # --------------------------------------------------------------------------- limits
 
 
-def _limits(schema: Schema, array: Schema | None = None) -> Limits:
+def _limits(schema: Schema, array: Schema | None = None) -> ValueLimits:
     """Return the limits in a schema. `array` is the schema of the list whose items `schema` describes."""
     outer = schema if array is None else array
     minimum, above = _bound(schema, "minimum", "exclusiveMinimum")
     maximum, below = _bound(schema, "maximum", "exclusiveMaximum")
     multiple = _number(schema.get("multipleOf"))
-    return Limits(
+    return ValueLimits(
         min_length=_count(schema.get("minLength")) or 0,
         max_length=_count(schema.get("maxLength")),
         pattern=_text(schema.get("pattern")),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -171,7 +171,7 @@ _ESCAPED_CHARACTERS = {escape: char for char, escape in _ESCAPES.items()}
 def _escape(path: str) -> str:
     """Escape a path for use in quotes. Characters that cannot be typed or shown become hex escapes."""
     return "".join(
-        _ESCAPES.get(char) or (char if visible_line(char) == char else _byte_escapes(char)) for char in path
+        _ESCAPES.get(char) or (char if escape_line(char) == char else _byte_escapes(char)) for char in path
     )
 
 

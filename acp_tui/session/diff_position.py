@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from acp_tui.session.state import Diff, Hunk, ToolCall
+    from acp_tui.session.state import Diff, PatchHunk, ToolCall
 
 
 def first_line(call: ToolCall, diff: Diff) -> int:
@@ -42,7 +42,7 @@ def line_in_text(diff: Diff, text: str, *, applied: bool) -> int | None:
     return None
 
 
-def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
+def line_by_hunks(diff: Diff, hunks: Iterable[PatchHunk]) -> int | None:
     """Return the line where the diff starts according to a patch's hunks; None unless the hunks agree."""
     if not diff.old:
         return None
@@ -50,11 +50,11 @@ def line_by_hunks(diff: Diff, hunks: Iterable[Hunk]) -> int | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _may_be_of(hunk: Hunk, diff: Diff) -> bool:
+def _may_be_of(hunk: PatchHunk, diff: Diff) -> bool:
     return not hunk.path or hunk.path == diff.path
 
 
-def _line_by(hunk: Hunk, old: str) -> int | None:
+def _line_by(hunk: PatchHunk, old: str) -> int | None:
     """Return the line at which the old text starts in its file according to the hunk; None if unclear.
 
     Either the hunk must contain the old text exactly once, or the old text must contain the hunk once.

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
         Content,
         Cost,
         Diff,
-        Hunk,
         Level,
         Location,
         Mode,
+        PatchHunk,
         PermissionOption,
         PlanItem,
         Quota,
@@ -248,7 +248,7 @@ class ToolCallChanged(Event):
     output: Content | None = None
     exit_code: int | None = None
     raw_failed: bool = False
-    hunks: list[Hunk] = field(default_factory=list)
+    hunks: list[PatchHunk] = field(default_factory=list)
     input_diffs: list[Diff] = field(default_factory=list)
     meta: dict[str, Any] | None = None
     asked: bool = False  # from a permission request, whose content is added to the known content
@@ -393,7 +393,7 @@ class RequestRefused(Event):
 
 
 @dataclass(slots=True)
-class Nothing(Event):
+class IgnoredMessage(Event):
     """A valid message that changes nothing, but shows that the agent is alive."""
 
     what: str
@@ -415,7 +415,7 @@ class Noise(Event):
 
 
 @dataclass(slots=True)
-class Elsewhere(Event):
+class OtherSessionUpdate(Event):
     """An event of another session on the same connection."""
 
     session_id: str

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+
 OWN_SERVER = "acp-tui"
 """The name of the MCP server with acp-tui's own tools."""
 _UNSAFE = re.compile(r"[^a-zA-Z0-9_-]")

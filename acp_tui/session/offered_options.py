@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Choice, ConfigOption, Session, Setting
-from acp_tui.session.text.safe_text import visible_line
 
 MODE, MODEL = "mode", "model"
 """The setting keys of the mode and the model.
@@ -48,7 +48,7 @@ def options_by_category(session: Session) -> list[tuple[str, list[ConfigOption]]
 
 def category_title(category: str | None) -> str:
     """Return the title of a category. Agents also use categories that are not in the protocol."""
-    words = " ".join(visible_line(category or "other").replace("_", " ").split()) or "other"
+    words = " ".join(escape_line(category or "other").replace("_", " ").split()) or "other"
     return CATEGORY_TITLES.get(category or "", words[0].upper() + words[1:])
 
 
@@ -85,4 +85,4 @@ def value_name(option: ConfigOption) -> str:
     if isinstance(option.current, bool):
         return "on" if option.current else "off"
     names = (choice.name for choice in option.choices if choice.value == option.current)
-    return next(names, visible_line(option.current))
+    return next(names, escape_line(option.current))

@@ -6,8 +6,8 @@ import dataclasses
 import json
 from typing import Any
 
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.safe_text import visible, visible_line
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.safe_text import escape_controls, escape_line
 
 MAX_CHARACTERS = 20_000
 """The maximum number of characters shown of an entry. Each field of it has the same limit."""
@@ -17,7 +17,7 @@ MAX_DEPTH = 4
 
 def failure_note(entry: object, error: BaseException) -> str:
     """Return the note above the raw text: a sentence that says why the entry could not be drawn."""
-    words = visible_line(f"{type(error).__name__}: {error}")[:200]
+    words = escape_line(f"{type(error).__name__}: {error}")[:200]
     return f"This entry ({type(entry).__name__}) could not be drawn: {words}. Its raw content follows."
 
 
@@ -31,7 +31,7 @@ def raw_text(entry: object) -> str:
     except Exception as error:  # the fallback itself must not fail
         text = f"({type(error).__name__} while reading the entry)"
     cut = len(text) > MAX_CHARACTERS
-    return visible(text[:MAX_CHARACTERS]) + (
+    return escape_controls(text[:MAX_CHARACTERS]) + (
         f"\n… {len(text) - MAX_CHARACTERS:,} more characters" if cut else ""
     )
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.terminal_text import TerminalText
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session.mcp_tool import McpTool
+
 
 RequestId = int | str | None
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
@@ -155,7 +156,7 @@ class Diff:
 
 
 @dataclass(frozen=True, slots=True)
-class Hunk:
+class PatchHunk:
     """A hunk of a patch.
 
     The agent sent the patch in addition to a diff; the hunk tells where the diff starts.
@@ -195,7 +196,7 @@ class ToolCall(Entry):
     input_paths: list[str] = field(default_factory=list)  # files named in the raw input
     exit_code: int | None = None  # from the raw output
     raw_failed: bool = False  # the raw output reports a failure
-    hunks: list[Hunk] = field(default_factory=list)  # from patches in the raw values
+    hunks: list[PatchHunk] = field(default_factory=list)  # from patches in the raw values
     input_diffs: list[Diff] = field(default_factory=list)  # from patches in the raw input
     question_title: str | None = None  # the title in the last permission request, if not the same as `title`
     raw_content: Content | None = None  # the item of `content` that was read from the raw output

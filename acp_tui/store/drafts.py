@@ -1,22 +1,22 @@
-"""Unsent prompts, saved so that they survive a crash."""
+"""Drafts of prompts, and comments of a review that have not been sent."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store.files.json_lines_file import JsonLinesFile
+from acp_tui.store.json_lines_file import JsonLinesFile
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.store.files.json_lines_file import Record
+    from acp_tui.store.json_lines_file import Record
 
 
 class Drafts:
     """The unsent prompt of each session, by the session's local id."""
 
     def __init__(self, state_dir: Path) -> None:
-        self._lines = JsonLinesFile(state_dir / "drafts.jsonl", condense=_current)
+        self._lines = JsonLinesFile(state_dir / "drafts.jsonl", condense=_current_drafts)
 
     def save(self, session: str, text: str) -> None:
         """Save a draft; an empty text deletes it. Raises `OSError`."""
@@ -28,10 +28,10 @@ class Drafts:
 
     def load_all(self) -> dict[str, str]:
         """Return the drafts of all sessions that have one."""
-        return {str(record["session"]): str(record["text"]) for record in _current(self._lines.read())}
+        return {str(record["session"]): str(record["text"]) for record in _current_drafts(self._lines.read())}
 
 
-def _current(records: list[Record]) -> list[Record]:
+def _current_drafts(records: list[Record]) -> list[Record]:
     """Return the current draft of each session that has a draft, the latest draft at the end."""
     latest: dict[str, Record] = {}
     for record in records:
@@ -39,5 +39,40 @@ def _current(records: list[Record]) -> list[Record]:
         if isinstance(session, str) and isinstance(text, str):
             latest.pop(session, None)
             if text:
+                latest[session] = record
+    return list(latest.values())
+
+
+class SavedComments:
+    """The unsent comments of sessions as JSON values, by the session's local id.
+
+    If the file gets too large, the comments that were saved longest ago are dropped.
+    """
+
+    def __init__(self, state_dir: Path) -> None:
+        self._lines = JsonLinesFile(state_dir / "review_comments.jsonl", condense=_current_comments)
+
+    def save(self, session: str, comments: object) -> None:
+        """Save all comments of a session. Raises `OSError`."""
+        self._lines.append({"session": session, "comments": comments})
+
+    def load(self, session: str) -> object:
+        """Return the saved comments of a session, unchecked; an empty list if there are none."""
+        records = _current_comments(self._lines.read())
+        return next((one.get("comments") for one in records if one["session"] == session), [])
+
+    def sessions(self) -> set[str]:
+        """Return the ids of the sessions that have comments."""
+        return {str(record["session"]) for record in _current_comments(self._lines.read())}
+
+
+def _current_comments(records: list[Record]) -> list[Record]:
+    """Return each session's current record if the record has comments. The latest record comes last."""
+    latest: dict[str, Record] = {}
+    for record in records:
+        session = record.get("session")
+        if isinstance(session, str):
+            latest.pop(session, None)
+            if record.get("comments"):
                 latest[session] = record
     return list(latest.values())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.files.locks import file_lock
+from acp_tui.store.locks import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.store.files.json_lines_file import JsonLinesFile
+from acp_tui.store.json_lines_file import JsonLinesFile
 
 if TYPE_CHECKING:
-    from acp_tui.store.files.json_lines_file import Record
+    from acp_tui.store.json_lines_file import Record
 
 
 class History:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import open_own, read_own_json
 from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.files.locks import try_lock, unlock_and_close
+from acp_tui.store.locks import try_lock, unlock_and_close
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import write_private
-from acp_tui.store.files.locks import file_lock
+from acp_tui.store.locks import file_lock
 from acp_tui.store.session_title import UnsentWork
 from acp_tui.store.stored_sessions import (
     BASELINE,

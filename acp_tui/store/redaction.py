@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
 from acp_tui.config.sensitive_files import holds_secrets
-from acp_tui.protocol.readers.raw_input_keys import FILE_KEYS, PATH_KEYS
+from acp_tui.protocol.raw_values import FILE_KEYS, PATH_KEYS
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_lines, redact_text
 
 if TYPE_CHECKING:

@@ -6,16 +6,36 @@ from contextlib import suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.drafts import Drafts
-from acp_tui.store.saved_comments import SavedComments
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.drafts import Drafts, SavedComments
 from acp_tui.store.secret_patterns import redact_text
-from acp_tui.store.session_name import session_name
+from acp_tui.store.stored_sessions import save_meta
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from acp_tui.store.stored_sessions import StoredSession
+
+
+MAX_NAME_CHARACTERS = 100
+
+
+def rename_stored_session(session: StoredSession, name: str) -> None:
+    """Save the name of a session that is not open. An empty string removes the name. Raises `OSError`."""
+    save_meta(session, name=clean_session_name(name) or None)
+
+
+def session_name(meta: Mapping[str, Any]) -> str:
+    """Return the name in a session's metadata, safe to display; empty if the user gave none."""
+    name = meta.get("name")
+    return clean_session_name(name) if isinstance(name, str) else ""
+
+
+def clean_session_name(name: str) -> str:
+    """Return a name on one line, safe to display and of limited length."""
+    return " ".join(escape_line(name).split())[:MAX_NAME_CHARACTERS]
+
 
 MAX_RECORDS_SEARCHED = 2_000
 """The number of records to search for a prompt or command if a session has no title."""
@@ -46,7 +66,7 @@ def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str 
         first_prompt: The first prompt, if the caller knows it; otherwise it is read from the log.
     """
     if session.fault:
-        return visible_line(f"({session.fault})")
+        return escape_line(f"({session.fault})")
     title = recorded_title(session, first_prompt)
     if not title.strip():
         title = redact_text(unsent.drafts.get(session.id, "").strip()[:MAX_TITLE_CHARACTERS])
@@ -54,7 +74,7 @@ def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str 
         title = session.branch
     if not title and session.id in unsent.commented:
         title = "Review comments"
-    return visible_line(title)
+    return escape_line(title)
 
 
 def recorded_title(session: StoredSession, first_prompt: str = "") -> str:

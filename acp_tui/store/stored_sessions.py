@@ -27,8 +27,8 @@ from acp_tui.config.own_files import (
 )
 from acp_tui.config.paths import write_private
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.files.locks import try_lock
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.locks import try_lock
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.wire_log import read_log
 
@@ -56,7 +56,7 @@ STORE_LOCK_TIMEOUT_SECONDS = 2.0
 def removal_reason(baseline: Path) -> str:
     """Return why the snapshot of a session was deleted, as a clause; an empty string if it was not."""
     with suppress(OSError, ValueError):
-        return visible_line(read_own(baseline / REMOVED).decode()[:200].strip())
+        return escape_line(read_own(baseline / REMOVED).decode()[:200].strip())
     return ""
 
 
@@ -238,9 +238,9 @@ def find_session(data_dir: Path, reference: str) -> StoredSession:
 
 
 def _not_found_message(reference: str, matching: list[StoredSession], known: list[str]) -> str:
-    reference = visible_line(reference)
+    reference = escape_line(reference)
     if matching:
-        few = ", ".join(visible_line(session.id) for session in matching[:3])
+        few = ", ".join(escape_line(session.id) for session in matching[:3])
         more = f" and {len(matching) - 3} more" if len(matching) > 3 else ""
         return f'"{reference}" matches several sessions: {few}{more}. Type more of the id.'
     if not known:
@@ -248,5 +248,5 @@ def _not_found_message(reference: str, matching: list[StoredSession], known: lis
     from difflib import get_close_matches
 
     near = get_close_matches(reference, known, n=1, cutoff=0.4)
-    hint = f" Did you mean {visible_line(near[0])}?" if near else ""
+    hint = f" Did you mean {escape_line(near[0])}?" if near else ""
     return f'There is no session "{reference}".{hint} `acp-tui sessions` lists all sessions.'

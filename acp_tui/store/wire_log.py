@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.session.record import Direction, Record
-from acp_tui.session.text.safe_text import escape_json
+from acp_tui.session.safe_text import escape_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from textual import events, on
 
-from acp_tui.session.text.safe_text import visible, visible_line
+from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.conversation.toasts import VisibleToasts, notify_problems, place_toasts
-from acp_tui.ui.keys.alt_characters import alt_keys_of
-from acp_tui.ui.keys.key_sequencer import KeySequencer
-from acp_tui.ui.screens.base import BaseScreen
-from acp_tui.ui.tabs.quit_guard import QuitGuard
-from acp_tui.ui.tabs.tabs import Tabs
+from acp_tui.ui.dialogs.base_screen import BaseScreen
+from acp_tui.ui.dialogs.toasts import VisibleToasts, notify_problems, place_toasts
+from acp_tui.ui.keys.key_sequencer import KeySequencer, alt_keys_of
+from acp_tui.ui.tabs.tabs import QuitGuard, Tabs
 from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
-from acp_tui.ui.terminal.passthrough import write_to_terminal
+from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle, write_to_terminal
 from acp_tui.ui.terminal.resilient_app import ResilientApp
-from acp_tui.ui.terminal.tab_progress import TabProgress
-from acp_tui.ui.terminal.window_title import WindowTitle
-from acp_tui.ui.theme.app_theme import AppTheme
-from acp_tui.ui.theme.theme_choice import ThemeChoice
+from acp_tui.ui.theme.themes import AppTheme, ThemeChoice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.store.open_tabs import OpenTabsFile
-    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.tabs.tab_strip import TabStrip
     from acp_tui.ui.theme.palette import Palette
@@ -177,7 +172,7 @@ class AcpTui(ResilientApp):
     ) -> None:
         """Show a toast, unless one with the same message is visible already. Markup is not interpreted."""
         timeout = self.NOTIFICATION_TIMEOUT if timeout is None else timeout
-        message, title = visible(message), visible_line(title)
+        message, title = escape_controls(message), escape_line(title)
         if self._visible_toasts.admit(message, timeout):
             if self.screen_stack:
                 place_toasts(self.screen)
@@ -320,7 +315,7 @@ class AcpTui(ResilientApp):
 
     def action_overview(self) -> None:
         """Open or close the screen that shows all open conversations and what they are doing."""
-        from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
+        from acp_tui.ui.tabs.overview import OverviewScreen
 
         if isinstance(self.screen, OverviewScreen):
             self.screen.dismiss(None)
@@ -368,7 +363,7 @@ class AcpTui(ResilientApp):
         self.run_worker(self._copy(text), group="clipboard")
 
     async def _copy(self, text: str) -> None:
-        from acp_tui.ui.terminal.clipboard_write import copy
+        from acp_tui.ui.terminal.clipboard import copy
 
         self.notify(await copy(text, partial(write_to_terminal, self), os.environ), timeout=3, markup=False)
 
@@ -405,7 +400,7 @@ class AcpTui(ResilientApp):
 
     def action_help(self) -> None:
         """Show all keys, those of the focused widget first; close the help if it is open."""
-        from acp_tui.ui.screens.dialogs.help import HelpScreen
+        from acp_tui.ui.dialogs.help import HelpScreen
 
         if isinstance(self.screen, HelpScreen):
             self.screen.dismiss()
@@ -414,12 +409,12 @@ class AcpTui(ResilientApp):
 
     async def action_palette(self) -> None:
         """Open the command palette."""
-        from acp_tui.ui.command_palette import open_commands
+        from acp_tui.ui.dialogs.palette import open_commands
 
         await open_commands(self)
 
     async def action_theme(self) -> None:
         """Let the user choose a theme. The highlighted theme is applied as a preview."""
-        from acp_tui.ui.command_palette import open_themes
+        from acp_tui.ui.dialogs.palette import open_themes
 
         await open_themes(self)

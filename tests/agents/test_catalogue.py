@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.agents import catalogue
-from acp_tui.agents.known_agent import PACKAGE_RUNNERS
-from acp_tui.agents.launch import launch_from_command
+from acp_tui.config import agent_catalogue
+from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, launch_from_command
 from acp_tui.config.settings import Settings
 from acp_tui.errors import UserError
 
@@ -45,7 +44,7 @@ NAMES = [
 
 def test_an_installed_program_is_preferred(install: Install, configure: Configure) -> None:
     programs = install("gemini", "npx")
-    launch = catalogue.resolve_launch("gemini", configure())
+    launch = agent_catalogue.resolve_launch("gemini", configure())
     assert launch.command == [f"{programs}/gemini", "--acp"]
     assert (launch.name, launch.title) == ("gemini", "Gemini CLI")
     assert launch.install_hint == "npm install -g @google/gemini-cli"
@@ -53,10 +52,10 @@ def test_an_installed_program_is_preferred(install: Install, configure: Configur
 
 def test_a_pinned_package_is_run_if_the_program_is_missing(install: Install, configure: Configure) -> None:
     programs = install("npx", "uvx")
-    command = catalogue.resolve_launch("gemini", configure()).command
+    command = agent_catalogue.resolve_launch("gemini", configure()).command
     assert command[:2] == [f"{programs}/npx", "-y"]
     assert re.fullmatch(r"@google/gemini-cli@\d+\.\d+\.\d+", command[2])
-    assert catalogue.resolve_launch("fast-agent", configure()).command[0] == f"{programs}/uvx"
+    assert agent_catalogue.resolve_launch("fast-agent", configure()).command[0] == f"{programs}/uvx"
 
 
 def test_a_missing_program_is_reported_with_every_way_to_install_it(
@@ -64,43 +63,43 @@ def test_a_missing_program_is_reported_with_every_way_to_install_it(
 ) -> None:
     install()
     with pytest.raises(UserError) as caught:
-        catalogue.resolve_launch("gemini", configure())
+        agent_catalogue.resolve_launch("gemini", configure())
     assert str(caught.value) == (
         "Gemini CLI cannot be started: gemini was not found; install it with "
         "`npm install -g @google/gemini-cli`, or install npx (which downloads it)"
     )
     with pytest.raises(UserError, match=r"goose was not found; install it with `curl [^`]*`$"):
-        catalogue.resolve_launch("goose", configure())
+        agent_catalogue.resolve_launch("goose", configure())
     with pytest.raises(UserError, match="cursor-agent or agent was not found"):
-        catalogue.resolve_launch("cursor", configure())
+        agent_catalogue.resolve_launch("cursor", configure())
 
 
 def test_two_agents_expect_missing_files_to_be_empty(install: Install, configure: Configure) -> None:
     install("gemini", "kimi", "codex-acp")
-    assert catalogue.resolve_launch("gemini", configure()).missing_file_is_empty
-    assert catalogue.resolve_launch("kimi", configure()).missing_file_is_empty
-    assert not catalogue.resolve_launch("codex", configure()).missing_file_is_empty
+    assert agent_catalogue.resolve_launch("gemini", configure()).missing_file_is_empty
+    assert agent_catalogue.resolve_launch("kimi", configure()).missing_file_is_empty
+    assert not agent_catalogue.resolve_launch("codex", configure()).missing_file_is_empty
 
 
 def test_the_option_of_openhands_that_allows_once_is_named(install: Install, configure: Configure) -> None:
     install("openhands", "codex-acp")
     settings = configure('[agents.codex]\nonce_option = "mine"\n')
-    assert catalogue.resolve_launch("openhands", settings).once_option == "accept"
-    assert catalogue.resolve_launch("codex", settings).once_option == "mine"
+    assert agent_catalogue.resolve_launch("openhands", settings).once_option == "accept"
+    assert agent_catalogue.resolve_launch("codex", settings).once_option == "mine"
 
 
 def test_only_qwen_code_has_questions_of_its_own(install: Install, configure: Configure) -> None:
     install("qwen", "codex-acp")
-    assert catalogue.resolve_launch("qwen-code", configure()).has_qwen_questions
-    assert not catalogue.resolve_launch("codex", configure()).has_qwen_questions
+    assert agent_catalogue.resolve_launch("qwen-code", configure()).has_qwen_questions
+    assert not agent_catalogue.resolve_launch("codex", configure()).has_qwen_questions
 
 
 def test_an_unknown_agent_suggests_the_nearest_name(configure: Configure) -> None:
     with pytest.raises(UserError, match='Unknown agent "gemni"; did you mean gemini') as caught:
-        catalogue.resolve_launch("gemni", configure())
+        agent_catalogue.resolve_launch("gemni", configure())
     assert caught.value.exit_code == 2
     with pytest.raises(UserError, match=r'Unknown agent "zzz"\. `acp-tui agents` lists'):
-        catalogue.resolve_launch("zzz", configure())
+        agent_catalogue.resolve_launch("zzz", configure())
 
 
 def test_a_folder_file_or_url_in_place_of_an_agent_is_called_what_it_is(
@@ -110,38 +109,38 @@ def test_a_folder_file_or_url_in_place_of_an_agent_is_called_what_it_is(
     program = tmp_path / "agent.py"
     program.touch()
     with pytest.raises(UserError, match=r"is a folder, not the name of an agent.*--cwd") as caught:
-        catalogue.resolve_launch(str(tmp_path), settings)
+        agent_catalogue.resolve_launch(str(tmp_path), settings)
     assert caught.value.exit_code == 2
     with pytest.raises(UserError, match=r"is a file, not the name of an agent.*--command"):
-        catalogue.resolve_launch(str(program), settings)
+        agent_catalogue.resolve_launch(str(program), settings)
     with pytest.raises(UserError, match="is a URL, not the name of an agent"):
-        catalogue.resolve_launch("https://example.com/agent", settings)
+        agent_catalogue.resolve_launch("https://example.com/agent", settings)
     with pytest.raises(UserError, match="Unknown agent"):
-        catalogue.resolve_launch("x" * 5000, settings)
+        agent_catalogue.resolve_launch("x" * 5000, settings)
 
 
 def test_a_program_is_looked_up_on_the_path_of_its_agent(install: Install, configure: Configure) -> None:
     programs = install("mine")
     programs = programs.rename(programs.with_name("elsewhere"))
     settings = configure(f'[agents.own]\ncommand = "mine"\nenv = {{PATH = "{programs}"}}\n')
-    assert catalogue.resolve_launch("own", settings).command == [f"{programs}/mine"]
+    assert agent_catalogue.resolve_launch("own", settings).command == [f"{programs}/mine"]
 
 
 def test_a_launch_has_the_environment_of_its_agent(install: Install, configure: Configure) -> None:
     install("auggie")
-    assert catalogue.resolve_launch("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
+    assert agent_catalogue.resolve_launch("auggie", configure()).env == {"AUGMENT_DISABLE_AUTO_UPDATE": "1"}
 
 
 # --------------------------------------------------------------------------- known agents
 
 
 def test_all_known_agents_are_listed_in_order(configure: Configure) -> None:
-    assert list(catalogue.known_agents(configure())) == NAMES
+    assert list(agent_catalogue.known_agents(configure())) == NAMES
 
 
 @pytest.mark.parametrize("name", NAMES[1:])
 def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: Configure) -> None:
-    agent = catalogue.known_agents(configure())[name]
+    agent = agent_catalogue.known_agents(configure())[name]
     assert agent.title
     assert agent.about
     assert agent.install
@@ -160,7 +159,7 @@ def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: 
 
 def test_the_readme_names_the_versions_of_the_catalogue() -> None:
     seen = re.findall(r"^\|.*\| ([\w-]+ \d+\.\d+\.\d+) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
-    tested = {agent.tested_version for agent in catalogue.known_agents(Settings()).values()}
+    tested = {agent.tested_version for agent in agent_catalogue.known_agents(Settings()).values()}
     assert len(seen) > 8
     assert set(seen) <= tested
 
@@ -171,7 +170,7 @@ def test_the_readme_names_the_versions_of_the_catalogue() -> None:
 def test_a_user_agent_is_resolved(install: Install, configure: Configure) -> None:
     programs = install("mine")
     settings = configure('[agents.own]\ncommand = "mine --acp"\nenv = {K = "v"}\nmissing_file = "empty"\n')
-    launch = catalogue.resolve_launch("own", settings)
+    launch = agent_catalogue.resolve_launch("own", settings)
     assert launch.command == [f"{programs}/mine", "--acp"]
     assert (launch.title, launch.env, launch.missing_file_is_empty) == ("own", {"K": "v"}, True)
 
@@ -186,21 +185,23 @@ def test_a_missing_user_agent_is_reported_with_its_install_command(
     with pytest.raises(
         UserError, match=r"own cannot be started: mine was not found; install it with `make mine`$"
     ):
-        catalogue.resolve_launch("own", settings)
+        agent_catalogue.resolve_launch("own", settings)
     with pytest.raises(UserError, match=r"bare cannot be started: b was not found$"):
-        catalogue.resolve_launch("bare", settings)
+        agent_catalogue.resolve_launch("bare", settings)
 
 
 def test_a_file_that_is_not_executable_is_reported(tmp_path: Path, configure: Configure) -> None:
     (tmp_path / "mine").touch()
     settings = configure(f'[agents.own]\ncommand = "{tmp_path}/mine"\n')
     with pytest.raises(UserError, match=r"own cannot be started: .*/mine is not executable$"):
-        catalogue.resolve_launch("own", settings)
+        agent_catalogue.resolve_launch("own", settings)
 
 
 def test_a_user_agent_can_change_fields_of_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("gemini")
-    launch = catalogue.resolve_launch("gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n'))
+    launch = agent_catalogue.resolve_launch(
+        "gemini", configure('[agents.gemini]\nenv = {GEMINI_API_KEY = "k"}\n')
+    )
     assert launch.command == [f"{programs}/gemini", "--acp"]
     assert (launch.title, launch.env) == ("Gemini CLI", {"GEMINI_API_KEY": "k"})
     assert launch.missing_file_is_empty
@@ -209,30 +210,30 @@ def test_a_user_agent_can_change_fields_of_a_known_agent(install: Install, confi
 def test_a_user_agent_with_a_command_replaces_a_known_agent(install: Install, configure: Configure) -> None:
     programs = install("claude-agent-acp", "my-claude")
     settings = configure('[agents.claude-code]\ncommand = "my-claude"\n')
-    launch = catalogue.resolve_launch("claude-code", settings)
+    launch = agent_catalogue.resolve_launch("claude-code", settings)
     assert (launch.command, launch.install_hint) == ([f"{programs}/my-claude"], None)
-    assert catalogue.known_agents(settings)["claude-code"].tested_version is None
+    assert agent_catalogue.known_agents(settings)["claude-code"].tested_version is None
 
 
 def test_an_agent_without_a_command_is_reported(configure: Configure) -> None:
     settings = configure('[agents.ours]\ntitle = "Ours"\n')
-    [problem] = catalogue.settings_problems(settings)
+    [problem] = agent_catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
     with pytest.raises(
         UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .*`command` is missing'
     ):
-        catalogue.resolve_launch("ours", settings)
+        agent_catalogue.resolve_launch("ours", settings)
 
 
 def test_launching_an_agent_with_a_broken_file_reports_the_error(configure: Configure, home: Path) -> None:
     (home / "config" / "agents").mkdir(parents=True)
     (home / "config" / "agents" / "broken.toml").write_text("command =")
     with pytest.raises(UserError, match=r'"broken" cannot be used: .*broken\.toml:1: not valid TOML'):
-        catalogue.resolve_launch("broken", configure())
+        agent_catalogue.resolve_launch("broken", configure())
 
 
 def test_an_unknown_default_agent_is_reported(configure: Configure) -> None:
-    [problem] = catalogue.settings_problems(configure('\nagent = "gemni"\n'))
+    [problem] = agent_catalogue.settings_problems(configure('\nagent = "gemni"\n'))
     assert (problem.line, problem.key) == (2, "agent")
     assert "did you mean gemini" in problem.sentence
 
@@ -293,7 +294,7 @@ def test_modules_of_the_project_cannot_shadow_those_of_the_demo(tmp_path: Path, 
         "params": {"protocolVersion": 1, "clientCapabilities": {}},
     }
     with subprocess.Popen(
-        catalogue.resolve_launch("demo", configure()).command,
+        agent_catalogue.resolve_launch("demo", configure()).command,
         cwd=tmp_path,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -21,9 +21,9 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session_index.database import index_file
-from acp_tui.session_index.search import SessionSearch
-from acp_tui.session_index.updater import update_in_background
+from acp_tui.session_list.index_updater import update_in_background
+from acp_tui.session_list.search import SessionSearch
+from acp_tui.session_list.search_index import index_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.agents.known_agent import KnownAgent
 from acp_tui.cli import main
+from acp_tui.config.agent_catalogue import KnownAgent
 from acp_tui.config.settings import VALIDATORS
 from acp_tui.ui.keys import TABLE
 

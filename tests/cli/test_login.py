@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.cli.sign_in.dialogue import SignInDialogue
+from acp_tui.cli.agent_sign_in import SignInDialogue
 from tests.support.cli import Run, agent, run, running
 from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.session_index.database import index_file
+from acp_tui.session_list.search_index import index_file
 from tests.support.cli import Run, environment, script, steps
 from tests.support.leftovers import MARK, processes_with
 from tests.support.preloaded import PreloadedProgram

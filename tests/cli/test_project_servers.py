@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.agents.launch import Launch
 from acp_tui.cli import main
 from acp_tui.cli.project_trust import ProjectTrust
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.config.mcp import Server, read_project_servers
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
@@ -19,7 +19,7 @@ from tests.support.cli import execute, script, steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.cli.start_questions import StartQuestion
+    from acp_tui.cli.project_trust import StartQuestion
 
 ASKED = steps(["report_params", "session/new"])
 LEFT_OUT = "acp-tui: Left out because this folder is not trusted: the MCP server"

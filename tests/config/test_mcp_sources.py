@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.config import mcp
-from acp_tui.config.mcp import Server, jsonc
+from acp_tui.config.mcp import Server, sources
 from acp_tui.config.mcp.server import NO_WEBSOCKET
 from acp_tui.config.settings import load
 from acp_tui.errors import UserError
@@ -211,12 +211,12 @@ def test_a_file_that_is_missing_or_not_utf8_is_a_usage_error(tmp_path: Path) -> 
 
 def test_comment_markers_inside_strings_are_kept() -> None:
     text = '{"a": "http://x, }", /* , */ "b": ["/* no */", // yes\n 1,], }'
-    assert json.loads(jsonc.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
+    assert json.loads(sources.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
 
 
 def test_key_lines_leave_out_keys_inside_arrays() -> None:
     text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
-    assert jsonc.key_lines(text) == ({("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}, set())
+    assert sources.key_lines(text) == ({("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}, set())
 
 
 @pytest.mark.parametrize(

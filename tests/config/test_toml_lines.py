@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.config.toml_lines import key_lines
+from acp_tui.config.toml_document import key_lines
 
 
 def test_lines_of_tables_dotted_keys_and_quoted_keys() -> None:

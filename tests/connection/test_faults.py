@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.agents.launch import Launch
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.connection.errors import (
     AgentGone,
     AgentTimeout,

@@ -14,10 +14,10 @@ def imported(modules: str, unwanted: set[str]) -> set[str]:
 
 
 def test_the_connection_loads_the_sdk_only_when_it_starts_an_agent() -> None:
-    modules = "acp_tui.connection.agent_connection, acp_tui.console.log_file"
+    modules = "acp_tui.connection.agent_connection, acp_tui.store.log_file"
     assert imported(modules, {"acp", "pydantic"}) == set()
 
 
 def test_the_first_screen_loads_nothing_that_only_a_conversation_needs() -> None:
     later = {"acp_tui.protocol.translator", "acp_tui.session.events", "acp_tui.controller", "acp_tui.store"}
-    assert imported("acp_tui.ui.screens.conversation.conversation_screen", later) == set()
+    assert imported("acp_tui.ui.conversation.conversation_screen", later) == set()

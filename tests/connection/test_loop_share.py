@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
-from acp_tui.connection.loop_share import MAX_LOOP_SECONDS, LoopShare
+from acp_tui.connection.transport import MAX_LOOP_SECONDS, EventLoopBudget
 
 
 async def test_busy_connections_share_what_one_gets_alone() -> None:
-    share = LoopShare()
+    share = EventLoopBudget()
     assert share.seconds() == MAX_LOOP_SECONDS
     await asyncio.sleep(0)
     found = [share.seconds() for _ in range(4)]

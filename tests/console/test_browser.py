@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.console.browser import has_browser, open_page
+from acp_tui.web_browser import has_browser, open_page
 from tests.support.waiting import wait_until
 
 if TYPE_CHECKING:

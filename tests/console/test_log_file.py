@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.console import log_file
-from acp_tui.console.log_file import log_to_file
+from acp_tui.store import log_file
+from acp_tui.store.log_file import log_to_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.console.messages import print_message
+from acp_tui.console import print_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.console.tables import aligned, cells
+from acp_tui.console import aligned, cells
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.mcp.app_link import AppLink
-from acp_tui.mcp.json_rpc_peer import PeerClosedError, RpcError
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, PeerClosedError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -51,7 +51,7 @@ async def test_only_the_user_can_reach_the_socket(app_socket: AppSocket) -> None
 
 async def test_a_request_is_answered_with_its_result_or_an_error(link: AppLink) -> None:
     assert await link.request("echo", text="ä" * 200_000) == "ä" * 200_000
-    with pytest.raises(RpcError, match="does not know the method 'other'"):
+    with pytest.raises(JsonRpcError, match="does not know the method 'other'"):
         await link.request("other")
 
 
@@ -59,7 +59,7 @@ async def test_a_request_with_an_old_key_is_refused(app_socket: AppSocket) -> No
     old = app_socket.session_key
     await app_socket.renew()
     link = await AppLink.connect(app_socket.path, old)
-    with pytest.raises(RpcError, match="no longer open"):
+    with pytest.raises(JsonRpcError, match="no longer open"):
         await link.request("echo", text="x")
     await link.close()
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.cli.mcp_client.inspections import inspect_servers
+from acp_tui.cli.mcp.inspections import inspect_servers
 from acp_tui.config.mcp import from_json_file
 from acp_tui.config.paths import paths
-from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.permissions.rule_proposals import parse_spec
+from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.state import Permission
-from acp_tui.store.mcp.mcp_facts import McpFacts, ToolChanges
-from acp_tui.store.mcp.mcp_log import McpLog
+from acp_tui.store.mcp_facts import McpFacts, ToolChanges
+from acp_tui.store.mcp_log import McpLog
 from tests.support.mcp_servers import stdio_command
 from tests.support.scripted_conversation import ScriptedUser
 from tests.support.waiting import until

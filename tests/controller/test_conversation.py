@@ -19,9 +19,9 @@ from acp_tui.app_context import AppContext
 from acp_tui.config.mcp import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotSupported, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
-from acp_tui.protocol.fold import Fold
+from acp_tui.protocol.translator import Fold
 from acp_tui.session.state import Diff, Elicitation, Permission, Terminal, ToolCall, UserMessage
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.wire_log import read_log
 from tests.controller.conftest import restart

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.controller.own_server.acp_channel import AcpChannel
-from acp_tui.controller.requests.request_params import Params
-from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.controller.mcp.own_server_channel import AcpChannel
+from acp_tui.controller.request_params import Params
+from acp_tui.permissions.rule_proposals import parse_spec
+from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.state import OwnToolCall
 from tests.support.scripted_conversation import ScriptedConversation, ScriptedUser
 from tests.support.waiting import until

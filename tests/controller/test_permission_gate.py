@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.rule_book import RuleBook
-from acp_tui.controller.requests.user_questions import Question
-from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.controller.permission_gate import PermissionGate
+from acp_tui.controller.rule_book import RuleBook
+from acp_tui.controller.user_questions import Question
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.permissions.rules import Rule
+from acp_tui.permissions.rules import AgentIdentity, Rule
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.session.state import PermissionOption
-from acp_tui.store.files.locks import file_lock
+from acp_tui.store.locks import file_lock
 from tests.support.permissions import PLACE, PROJECT, call_of
 from tests.support.scripted_conversation import RememberingUser, ScriptedUser
 from tests.support.waiting import until

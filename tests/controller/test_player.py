@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.controller.player import BATCH, INSTANT, LONGEST_PAUSE, Player
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
 

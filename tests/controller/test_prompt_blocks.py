@@ -24,10 +24,10 @@ from acp_tui.session.attachment import (
     find_mentions,
     format_mention,
 )
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Agent, Content, UserMessage
-from acp_tui.session.text.safe_text import visible_line
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 if TYPE_CHECKING:
     from acp_tui.session.attachment import Attachment
@@ -117,7 +117,7 @@ async def test_a_file_with_any_name_can_be_attached(project: Path, name: str) ->
     (project / name).unlink()
     with pytest.raises(UserError, match="not found") as error:
         await PromptHelper(project).blocks("", FileMention(format_mention(name), f"./{name}"))
-    assert visible_line(str(error.value)) == str(error.value)
+    assert escape_line(str(error.value)) == str(error.value)
 
 
 async def test_files_are_links_for_agents_without_embedded_context(project: Path) -> None:
@@ -261,7 +261,7 @@ def test_only_existing_files_are_mentions(text: str, tokens: list[str]) -> None:
 def test_any_file_name_can_be_mentioned(name: str, odd: bytes) -> None:
     path = name + odd.replace(b"/", b"").replace(b"\0", b"").decode(errors="surrogateescape")
     for token in (format_mention(path), format_mention(path, ":3")):
-        assert visible_line(token) == token
+        assert escape_line(token) == token
         (mention,) = find_mentions(f"see {token} there", lambda one: one == path)
         assert (mention.file.token, mention.file.path) == (token, path)
 

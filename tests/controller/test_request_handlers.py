@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.permissions import subject_reader
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.permissions.subject_reader import subject_of_call
 from tests.support.scripted_conversation import ScriptedUser
 from tests.support.waiting import wait_until

@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.controller.changes.baseline_tracker import BaselineTracker
-from acp_tui.controller.changes.review import ConversationReview
+from acp_tui.controller.baseline_tracker import BaselineTracker
+from acp_tui.controller.review import ConversationReview
 from acp_tui.errors import UserError
 from acp_tui.processes import Reaper
 from acp_tui.review.authorship import YOU, turn_bit
 from acp_tui.review.changed_file import MODE
 from acp_tui.review.comments import Comment
-from acp_tui.workspace.baseline.limits import Limits
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.baseline.file_change import Limits
+from acp_tui.workspace.files.open_folder import Roots
 from tests.workspace.projects import fill, repository, snapshot
 
 if TYPE_CHECKING:

@@ -6,13 +6,12 @@ import errno
 
 import pytest
 
-from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.rule_book import RuleBook
+from acp_tui.controller.permission_gate import PermissionGate
+from acp_tui.controller.rule_book import RuleBook
 from acp_tui.errors import UserError
 from acp_tui.permissions import rule_store
-from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.permissions.rules import Rule, Scope
+from acp_tui.permissions.rules import AgentIdentity, Rule, Scope
 
 PROJECT = "/project"
 RULES: dict[Scope, Rule] = {

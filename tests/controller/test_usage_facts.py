@@ -8,11 +8,11 @@ from pathlib import Path
 from acp_tui.config.mcp import Server
 from acp_tui.config.paths import paths
 from acp_tui.controller.mcp.usage_facts import UsageFacts
-from acp_tui.session.change import Change
 from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
 from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.record import Change
 from acp_tui.session.state import ToolCall
-from acp_tui.store.mcp.mcp_facts import McpFacts, ServerFacts
+from acp_tui.store.mcp_facts import McpFacts, ServerFacts
 from tests.support.cli import execute, steps
 
 FILES = Server("files", Path("/settings.json"), 1, command="sh")

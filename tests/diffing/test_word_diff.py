@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.diffing.word_diff import MAX_CHARACTERS, changed_words
+from acp_tui.diffing.hunks import MAX_CHARACTERS, changed_words
 from tests.support.talk import properties
 
 

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.agents import catalogue
 from acp_tui.cli import options
 from acp_tui.cli.commands import exec as exec_command
-from acp_tui.config import user_agents
+from acp_tui.config import agent_catalogue, user_agents
 from acp_tui.config.mcp.sources import OWN_KEYS as SERVER_KEYS
-from acp_tui.config.policies import POLICIES
 from acp_tui.config.settings import VALIDATORS, Settings
+from acp_tui.config.validators import POLICIES
 from acp_tui.ui.keys import SCOPES, TABLE, Key, key_name
 from acp_tui.ui.keys.command_titles import title_of
 
@@ -100,12 +99,12 @@ def test_every_exit_code_of_exec_is_described() -> None:
 
 def test_every_known_agent_is_listed() -> None:
     listed = re.findall(r"^\| `([a-z-]+)` \|", page("docs/agents.md"), re.MULTILINE)
-    assert sorted(listed) == sorted(catalogue.known_agents(Settings()))
+    assert sorted(listed) == sorted(agent_catalogue.known_agents(Settings()))
 
 
 def test_the_tested_versions_of_agents_are_right() -> None:
     text = page("docs/agents.md")
-    for agent in catalogue.known_agents(Settings()).values():
+    for agent in agent_catalogue.known_agents(Settings()).values():
         assert f"| {agent.tested_version or ''}".rstrip() in re.sub(" +", " ", text), agent.name
 
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from acp_tui.doctor import behaviour_check, tool_call_check
-from acp_tui.doctor.violations import find_violations
+from acp_tui.doctor import behaviour_check
+from acp_tui.doctor.report import find_violations
 from acp_tui.session.events import Noticed
 from acp_tui.session.record import Record
 from tests.support.recordings import WIRELOGS, records
@@ -205,7 +205,7 @@ def test_each_check_reports_only_its_own_violation(check: str) -> None:
 
 
 def test_every_check_has_a_test_case() -> None:
-    source = "".join(inspect.getsource(module) for module in (behaviour_check, tool_call_check))
+    source = "".join(inspect.getsource(module) for module in (behaviour_check, behaviour_check))
     named = set(re.findall(r'"([a-z]+(?:-[a-z]+)+)"', source))
     assert named == set(CASES)
 

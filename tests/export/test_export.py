@@ -12,12 +12,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from acp_tui.cli.recordings import transcript_lines
 from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.entry_labels import call_title
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
-from acp_tui.export.as_text import transcript_lines
-from acp_tui.export.metadata import SessionMetadata
+from acp_tui.export.document import SessionMetadata
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
 from tests.support.recordings import WIRELOGS, records

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from acp_tui.cli.recordings import transcript_lines
 from acp_tui.diffing.unified_diff import diff_lines
 from acp_tui.entry_kinds.terminal import MAX_LINES
-from acp_tui.export.as_text import transcript_lines
 from acp_tui.session import state
-from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.growing_text import GrowingText
 from tests.support.talk import Talk
 
 NO_END = "\\ No newline at end of file"

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from acp_tui.export.summary import INTRODUCTION, MAX_ANSWERS, MAX_PROMPTS_CHARACTERS, summary_prompt
 from acp_tui.session.state import Session
+from acp_tui.ui.conversation.earlier_conversation import (
+    INTRODUCTION,
+    MAX_ANSWERS,
+    MAX_PROMPTS_CHARACTERS,
+    summary_prompt,
+)
 from tests.support.talk import Talk
 
 

@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 
 from acp_tui.config.mcp import ResolvedServer
-from acp_tui.config.mcp.sign_in_settings import SignInSettings
+from acp_tui.config.mcp.server import SignInSettings
+from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers
 from acp_tui.mcp.calls import call_tool
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import ServerFailure
-from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers
 from acp_tui.mcp.inspection import Inspection, ToolInfo, describe
 from acp_tui.mcp.sign_in.actions import provider_for
 from acp_tui.mcp.sign_in.interaction import SignInInteraction
-from acp_tui.schema_form.answer import FormAnswer
 from acp_tui.schema_form.schema_reader import read_form
-from acp_tui.schema_form.values import initial_entries, read_values
+from acp_tui.schema_form.values import FormAnswer, initial_entries, read_values
 
 if TYPE_CHECKING:
-    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 
 CLIENT_METADATA_URL = "https://conformance-test.local/client-metadata.json"
 """The client id of the scenario `auth/basic-cimd`."""

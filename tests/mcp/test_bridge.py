@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.mcp.bridge.bridge import Bridge
-from acp_tui.mcp.bridge.program import open_sdk_upstream
-from acp_tui.mcp.bridge.stdio_upstream import StdioUpstream
-from acp_tui.mcp.json_rpc_peer import JsonRpcPeer, RpcError, SocketStream
+from acp_tui.mcp.bridge.program import StdioUpstream, open_sdk_upstream
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, SocketStream
 from tests.support.mcp_servers import stdio_server
 from tests.support.waiting import until
 
@@ -149,7 +148,7 @@ async def test_prompts_resources_and_errors_pass_through(agent: FakeAgent) -> No
     await agent.start()
     read = await agent.peer.request("resources/read", {"uri": "test://readme"})
     assert read["contents"][0]["text"] == "The text of test://readme\n"
-    with pytest.raises(RpcError, match="Missing required argument: name"):
+    with pytest.raises(JsonRpcError, match="Missing required argument: name"):
         await agent.peer.request("prompts/get", {"name": "greet"})
 
 
@@ -193,7 +192,7 @@ async def test_roots_are_the_workspace_and_sampling_is_declined_unless_the_agent
 ) -> None:
     await agent.start()
     assert json.loads(await agent.text("roots"))["roots"][0]["uri"] == tmp_path.as_uri()
-    with pytest.raises(RpcError, match="does not let servers use its model"):
+    with pytest.raises(JsonRpcError, match="does not let servers use its model"):
         await agent.call("sample")
     assert agent.requests == []
 
@@ -229,7 +228,7 @@ async def test_a_server_may_ask_ten_times_before_its_result(tmp_path: Path) -> N
         agent.answer = {"action": "decline"}
         assert json.loads(await agent.text("ask", times=10)) == agent.answer
         assert len(agent.requests) == 10
-        with pytest.raises(RpcError, match="script asked for input 10 times, but sent no result"):
+        with pytest.raises(JsonRpcError, match="script asked for input 10 times, but sent no result"):
             await agent.call("ask", times=11)
 
 
@@ -243,7 +242,7 @@ async def test_log_messages_are_kept(agent: FakeAgent) -> None:
 async def test_a_server_that_has_ended_is_answered_with_one_sentence(agent: FakeAgent) -> None:
     await agent.start()
     for tool in ("crash", "echo"):
-        with pytest.raises(RpcError) as failure:
+        with pytest.raises(JsonRpcError) as failure:
             await agent.call(tool)
         assert failure.value.message == (
             "The MCP server script exited with code 3; "
@@ -265,9 +264,9 @@ async def test_tools_are_filtered_and_calls_have_a_time_limit_and_a_folder(
     async with bridged(server, tmp_path) as agent:
         await agent.start()
         assert await agent.tools() == ["wait", "environment"]
-        with pytest.raises(RpcError, match="The tool echo of script is excluded"):
+        with pytest.raises(JsonRpcError, match="The tool echo of script is excluded"):
             await agent.call("echo", text="x")
-        with pytest.raises(RpcError, match="did not answer the call to wait within 0"):
+        with pytest.raises(JsonRpcError, match="did not answer the call to wait within 0"):
             await agent.call("wait", path="/nonexistent")
         await until(lambda: server_log.messages("notifications/cancelled"))
     assert [call["error"] is None for call in agent.guard.calls] == [False, False]
@@ -294,7 +293,7 @@ async def test_the_server_starts_in_its_folder_with_its_variables(tmp_path: Path
 
 async def test_a_server_that_cannot_be_started_is_explained(tmp_path: Path) -> None:
     async with bridged(replace(stdio_server(), command="/nonexistent"), tmp_path) as agent:
-        with pytest.raises(RpcError, match="script could not be started: /nonexistent: "):
+        with pytest.raises(JsonRpcError, match="script could not be started: /nonexistent: "):
             await agent.start()
 
 
@@ -339,5 +338,5 @@ async def test_a_server_over_http_is_reached_with_its_headers(
 
 async def test_a_server_over_http_that_fails_is_explained(http_servers: HttpServers, tmp_path: Path) -> None:
     async with bridged(http_servers.server("/status/503"), tmp_path) as agent:
-        with pytest.raises(RpcError, match="503"):
+        with pytest.raises(JsonRpcError, match="503"):
             await agent.start()

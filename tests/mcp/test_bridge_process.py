@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.controller.mcp.app_socket import AppSocket
-from acp_tui.mcp.bridge.call_guard import NO_APP
+from acp_tui.mcp.bridge.bridge import NO_APP
 from tests.support.mcp_servers import stdio_command, stdio_server
 from tests.support.waiting import until
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from acp_tui.config.mcp import ResolvedServer
-from acp_tui.controller.mcp.call_records import CallRecords
-from acp_tui.mcp.bridge.call_guard import AppCallGuard
-from acp_tui.mcp.log_budget import BURST_LINES
+from acp_tui.controller.mcp.bridge_host import CallRecords
+from acp_tui.mcp.bridge.bridge import AppCallGuard
+from acp_tui.mcp.server_recorder import BURST_LINES
 
 if TYPE_CHECKING:
     from acp_tui.mcp.app_link import AppLink

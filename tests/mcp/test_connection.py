@@ -12,12 +12,12 @@ import pytest
 from mcp import MCPError
 from mcp_types import TextContent
 
-from acp_tui.config.mcp.resolved_server import ResolvedServer
+from acp_tui.config.mcp.server_resolution import ResolvedServer
+from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers, ServerLogMessage
 from acp_tui.mcp.connection import McpConnection, connect
 from acp_tui.mcp.diagnosis import explain
 from acp_tui.mcp.failures import FailureCause, ServerFailure
-from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers, ServerLogMessage
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.values import FormAnswer
 from tests.support.leftovers import MARK, processes_with
 from tests.support.mcp_servers import run_http_servers, stdio_server
 from tests.support.waiting import until

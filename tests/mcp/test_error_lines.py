@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from acp_tui.config.mcp.resolved_server import ResolvedServer
-from acp_tui.mcp.error_lines import error_lines
+from acp_tui.config.mcp.server_resolution import ResolvedServer
+from acp_tui.mcp.diagnosis import error_lines
 from acp_tui.mcp.inspection import inspect
 
 NPM = """\

@@ -12,7 +12,7 @@ from acp_tui.config.paths import paths
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import FailureCause
 from acp_tui.mcp.inspection import MAX_ITEMS, MAX_PAGES, inspect
-from acp_tui.store.mcp.mcp_facts import McpFacts
+from acp_tui.store.mcp_facts import McpFacts
 from tests.support.mcp_servers import stdio_server
 
 if TYPE_CHECKING:

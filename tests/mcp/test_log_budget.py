@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.mcp.log_budget import BURST_LINES, MAX_LINE_CHARACTERS, LogBudget
+from acp_tui.mcp.server_recorder import BURST_LINES, MAX_LINE_CHARACTERS, LogBudget
 
 
 def test_a_flood_is_cut_and_the_gap_is_named() -> None:

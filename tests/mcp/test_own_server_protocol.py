@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.controller.mcp.app_socket import AppSocket
-from acp_tui.mcp.json_rpc_peer import RpcError
-from acp_tui.mcp.own_server.mcp_messages import McpMessages
+from acp_tui.mcp.json_rpc_peer import JsonRpcError
+from acp_tui.mcp.own_server.own_server import McpMessages
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ async def test_new_revisions_get_the_fields_that_they_require() -> None:
     ],
 )
 async def test_what_cannot_be_answered_is_an_error(method: str, params: Any, code: int) -> None:
-    with pytest.raises(RpcError) as error:
+    with pytest.raises(JsonRpcError) as error:
         await answer(method, params)
     assert error.value.code == code
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from acp_tui.mcp.bridge.tool_digests import ToolDigests
+from acp_tui.mcp.bridge.bridge import ToolDigests
 from acp_tui.mcp.inspection import Inspection, ToolInfo, tool_digest
 
 GOOD = {"name": "read", "description": "Reads a file."}

@@ -7,12 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.agents.launch import Launch
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.config.paths import paths
-from acp_tui.permissions.agent_identity import AgentIdentity, identity_of, identity_of_command
 from acp_tui.permissions.rule_matching import applies
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.permissions.rules import Rule, describe_rule, from_dict, to_dict
+from acp_tui.permissions.rules import (
+    AgentIdentity,
+    Rule,
+    describe_rule,
+    from_dict,
+    identity_of,
+    identity_of_command,
+    to_dict,
+)
 from acp_tui.store.session_folder import create_session_folder
 from tests.support.permissions import PROJECT, command, narrowest_rule
 

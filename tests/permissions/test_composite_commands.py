@@ -14,15 +14,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from acp_tui.config.policies import POLICIES
-from acp_tui.permissions.commands.composite_command import split_command
+from acp_tui.config.validators import POLICIES
+from acp_tui.permissions.commands.composite_reader import split_command
 from acp_tui.permissions.decision import Decision, decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from tests.permissions.corpora import CompositeCase, composite_cases
 from tests.support.permissions import PROJECT, command
 
 if TYPE_CHECKING:
-    from acp_tui.config.policies import Policy
+    from acp_tui.config.validators import Policy
     from acp_tui.permissions.rules import Rule
 
 RULES = [parse_spec(f"execute:{words}", "allow") for words in ("git status", "git diff", "head", "pytest")]

@@ -6,11 +6,11 @@ import pytest
 
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
 from acp_tui.permissions.decision import decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from tests.support.permissions import PROJECT, command, danger
 
 if TYPE_CHECKING:
-    from acp_tui.config.policies import Policy
+    from acp_tui.config.validators import Policy
 
 DANGEROUS = [
     *("rm -rf /", "rm -fr /", "rm -r -f /", "rm -R /", "rm --recursive --force /", "rm / -rf", "rm -rf -- /"),

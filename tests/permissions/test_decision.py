@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.config.policies import POLICIES, Policy
-from acp_tui.controller.requests.user_questions import choose_option
-from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.config.validators import POLICIES, Policy
+from acp_tui.controller.user_questions import choose_option
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches
-from acp_tui.permissions.rule_spec import parse_spec
-from acp_tui.permissions.rules import Rule, describe_match
+from acp_tui.permissions.rule_proposals import parse_spec
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_match
 from acp_tui.permissions.subject import KINDS, Subject
 from acp_tui.permissions.subject_reader import subject_of_kind, subject_of_read, subject_of_write
 from acp_tui.session.state import PermissionOption

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.permissions.rule_matching import matches
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.permissions.subject import PathContext
 from acp_tui.permissions.subject_reader import subject_of_command
-from acp_tui.workspace.git.git_directories import find_repository_folder
+from acp_tui.workspace.git.repository import find_repository_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

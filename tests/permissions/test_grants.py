@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.grants import Grants, covers
+from acp_tui.permissions.decision import Grants, covers
 from acp_tui.permissions.subject_reader import (
     subject_of_command,
     subject_of_mcp_call,

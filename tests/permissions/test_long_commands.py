@@ -12,13 +12,13 @@ from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.shell_parser import MAX_PARTS, parse_argv, parse_command_line
 from acp_tui.permissions.danger.steps import MAX_EXPANSION, expand_steps
 from acp_tui.permissions.decision import decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.permissions.subject import MAX_PATH
 from acp_tui.permissions.subject_reader import MAX_SHOWN_COMMAND, subject_of_command
 from tests.support.permissions import PLACE, PROJECT, command, narrowest_rule, terminal
 
 if TYPE_CHECKING:
-    from acp_tui.config.policies import Policy
+    from acp_tui.config.validators import Policy
     from acp_tui.permissions.subject import Subject
 
 LONG = "x" * MAX_COMMAND_LENGTH

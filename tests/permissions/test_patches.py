@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config.policies import POLICIES
+from acp_tui.config.validators import POLICIES
 from acp_tui.permissions.decision import decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_mcp_call
-from acp_tui.protocol.fold import Fold
+from acp_tui.protocol.translator import Fold
 from acp_tui.session.state import Diff, ToolCall
 from tests.support.permissions import PLACE, call_of, subject_of
 from tests.support.recordings import WIRELOGS, records

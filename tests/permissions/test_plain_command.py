@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
+from acp_tui.permissions.commands.command_reader import NotPlainError, is_plain_argv, plain_words
 
 
 @pytest.mark.parametrize(

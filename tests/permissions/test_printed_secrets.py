@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from acp_tui.permissions.decision import decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from tests.permissions.test_dangerous_commands import EVERYDAY
 from tests.support.permissions import command, narrowest_rule
 

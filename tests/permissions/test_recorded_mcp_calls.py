@@ -9,7 +9,7 @@ import pytest
 from acp_tui.entry_labels import call_title
 from acp_tui.permissions.subject import McpCallKey
 from acp_tui.permissions.subject_reader import subject_of_call
-from acp_tui.protocol.fold import Fold, fold
+from acp_tui.protocol.translator import Fold, fold
 from acp_tui.session.state import ToolCall
 from tests.support.permissions import PLACE
 from tests.support.recordings import WIRELOGS, records

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.permissions.agent_identity import AgentIdentity
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches
 from acp_tui.permissions.rule_proposals import rule_ladders, scoped_rule, wider_rules
-from acp_tui.permissions.rules import Rule, describe_choice, describe_effect
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_choice, describe_effect
 from acp_tui.permissions.subject_reader import subject_of_kind
 from tests.permissions.corpora import composite_cases
 from tests.support.permissions import PLACE, PROJECT, command, file, subject_of, terminal

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from acp_tui.errors import UserError
 from acp_tui.permissions.decision import decide
 from acp_tui.permissions.rule_matching import matches, strongest
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.permissions.rules import Rule, describe_choice, describe_rule, from_dict, to_dict
 from acp_tui.permissions.subject_reader import subject_of_call, subject_of_kind
 from acp_tui.session.mcp_tool import McpTool, find_mcp_tool

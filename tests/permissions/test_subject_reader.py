@@ -15,7 +15,7 @@ from acp_tui.permissions.subject_reader import (
     subject_of_kind,
     subject_of_mcp_call,
 )
-from acp_tui.protocol.readers.raw_input_keys import COMMAND_KEYS, PATH_KEYS
+from acp_tui.protocol.raw_values import COMMAND_KEYS, PATH_KEYS
 from acp_tui.session.mcp_tool import McpTool
 from tests.support.permission_frames import (
     CLAUDE_BASH,

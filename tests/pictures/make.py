@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.protocol.fold import fold
-from acp_tui.store.recording_reader import read_recording
+from acp_tui.cli.recordings import read_recording
+from acp_tui.protocol.translator import fold
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.conversation.session_screen import SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.screens.session.session_screen import SessionScreen
 from acp_tui.ui.theme.themes import BUILT_IN
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.pictures.record import RECORDING

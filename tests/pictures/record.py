@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from acp_tui.app_context import AppContext
 from acp_tui.config.paths import paths
 from acp_tui.controller import Answer, Options, Question, QuestionHandler
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.values import FormAnswer
 from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:

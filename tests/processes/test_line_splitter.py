@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.processes.line_ring import LineRing
 from acp_tui.processes.line_splitter import LineSplitter
+from acp_tui.processes.piped_process import LineRing
 
 
 @given(st.lists(st.text("ab\n", max_size=8)))

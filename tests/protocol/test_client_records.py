@@ -88,7 +88,7 @@ def test_control_characters_are_replaced_in_all_fields_but_ids_and_raw_values(
 
 
 def test_any_event_can_be_converted_to_a_record() -> None:
-    event = ev.Elsewhere("s2", ev.ContentChunk("agent", Content("image", data="AA")))
+    event = ev.OtherSessionUpdate("s2", ev.ContentChunk("agent", Content("image", data="AA")))
     assert to_record(event) == {
         "event": "elsewhere",
         "session_id": "s2",

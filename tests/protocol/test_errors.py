@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.protocol.readers.error_reader import read_error
+from acp_tui.protocol.error_reader import read_error
 
 BURIED = '{"error":{"type":"invalid_request_error","message":"credit balance too low"}}'
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.protocol.readers.content import read_tool_content
+from acp_tui.protocol.content import read_tool_content
 from acp_tui.session.state import Diff
 
 

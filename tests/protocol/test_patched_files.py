@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.protocol.readers.patched_files import is_patch, patched_files
+from acp_tui.protocol.raw_patches import is_patch, patched_files
 
 HUNK = "@@ -1,2 +1,2 @@\n a\n-b\n+c"
 

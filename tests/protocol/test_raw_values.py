@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from acp_tui.entry_labels import call_title
-from acp_tui.protocol.fold import fold
-from acp_tui.protocol.readers.raw_values import read_command
-from acp_tui.protocol.readers.values import MAX_LENGTH
+from acp_tui.protocol.raw_values import read_command
+from acp_tui.protocol.translator import fold
 from acp_tui.protocol.updates import read_tool_call
+from acp_tui.protocol.values import MAX_LENGTH
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.state import Content, Diff, Session, Terminal, ToolCall
 from tests.support.recordings import WIRELOGS, records

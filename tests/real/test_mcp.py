@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.store.wire_log import read_log
 from tests.real.conftest import RIG
 from tests.real.test_on_screen import quit_app

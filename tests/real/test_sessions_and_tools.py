@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.store.wire_log import read_log
 from tests.real.conftest import launcher
 from tests.real.test_on_screen import open_terminal, quit_app, send_prompt

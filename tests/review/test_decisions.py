@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.review.changed_file import ABSENT, MODE, WHOLE, ChangedFile, FileVersion, Part
+from acp_tui.review.changed_file import ABSENT, MODE, WHOLE, ChangedFile, ChangePart, FileVersion
 from acp_tui.review.decisions import Review
 from acp_tui.review.text_change import TextChange, join_lines, split_lines
 
@@ -118,17 +118,17 @@ def test_every_decision_is_counted_once(old: FileVersion, now: FileVersion) -> N
 def test_hunks_far_apart_are_decided_one_by_one() -> None:
     review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _20="twenty", _35="last")))
     assert len(review.files[PATH].parts) == 3
-    review.record(review.accept(PATH, [Part("hunk", 1)]))
-    review.record(review.revert(PATH, [Part("hunk", 0)]))
+    review.record(review.accept(PATH, [ChangePart("hunk", 1)]))
+    review.record(review.revert(PATH, [ChangePart("hunk", 0)]))
     file = review.files[PATH]
     assert file.old.data == numbered(40, _20="twenty")
     assert file.now.data == numbered(40, _20="twenty", _35="last")
-    assert file.parts == (Part("hunk", 0),)
+    assert file.parts == (ChangePart("hunk", 0),)
 
 
 def test_some_hunks_are_decided_together() -> None:
     review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _20="twenty", _35="last")))
-    review.record(review.accept(PATH, [Part("hunk", 0), Part("hunk", 2)]))
+    review.record(review.accept(PATH, [ChangePart("hunk", 0), ChangePart("hunk", 2)]))
     assert review.files[PATH].old.data == numbered(40, _5="five", _35="last")
     assert (review.reviewed, review.left) == (2, 1)
 
@@ -148,7 +148,7 @@ def test_accepting_writes_nothing_and_reverting_says_what_is_expected_on_disk() 
         (ABSENT, text_file(b""), "added", (WHOLE,)),
         (text_file(b"old\n"), ABSENT, "deleted", (WHOLE,)),
         (text_file(b"a\n"), FileVersion(b"a\n", EXECUTABLE), "mode", (MODE,)),
-        (text_file(b"a\n"), FileVersion(b"b\n", EXECUTABLE), "modified", (MODE, Part("hunk", 0))),
+        (text_file(b"a\n"), FileVersion(b"b\n", EXECUTABLE), "modified", (MODE, ChangePart("hunk", 0))),
         (text_file(b"a\n"), FileVersion(b"target", LINK), "modified", (WHOLE,)),
         (FileVersion(b"a", LINK), FileVersion(b"b", LINK), "modified", (WHOLE,)),
         (text_file(b"\0a"), text_file(b"\0b"), "modified", (WHOLE,)),
@@ -157,7 +157,7 @@ def test_accepting_writes_nothing_and_reverting_says_what_is_expected_on_disk() 
     ids=["new", "empty", "deleted", "mode", "mode and text", "to link", "link", "binary", "unknown"],
 )
 def test_kinds_of_changes_and_their_parts(
-    old: FileVersion, now: FileVersion, kind: str, parts: tuple[Part, ...]
+    old: FileVersion, now: FileVersion, kind: str, parts: tuple[ChangePart, ...]
 ) -> None:
     file = ChangedFile.between(PATH, old, now)
     assert (file.kind, file.parts) == (kind, parts)
@@ -208,7 +208,7 @@ def test_a_hunk_whose_surroundings_changed_is_not_found() -> None:
 
 def test_a_new_round_counts_from_zero() -> None:
     review = review_of(text_file(numbered(40)), text_file(numbered(40, _5="five", _30="thirty")))
-    review.record(review.accept(PATH, [Part("hunk", 0)]))
+    review.record(review.accept(PATH, [ChangePart("hunk", 0)]))
     review.begin_round()
     assert (review.reviewed, review.left) == (0, 1)
     review.undo()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion
-from acp_tui.review.renames import find_renames
+from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion, find_renames
 
 LINES = "".join(f"line {number}\n" for number in range(20))
 

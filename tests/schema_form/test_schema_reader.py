@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from acp_tui.schema_form.fields import Field, NotAForm
-from acp_tui.schema_form.hints import asks_for_secret, expectation
+from acp_tui.schema_form.fields import Field, NotAForm, asks_for_secret, expectation
 from acp_tui.schema_form.schema_reader import MAX_CHOICES, MAX_FIELDS, read_form
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from acp_tui.cpu_limit import pattern_found
 from acp_tui.schema_form.fields import NO_VALUE, NotAForm
 from acp_tui.schema_form.schema_reader import read_form
-from acp_tui.schema_form.template import starting_object
 from acp_tui.schema_form.values import (
     EntryError,
     NotEnterable,
@@ -21,6 +20,7 @@ from acp_tui.schema_form.values import (
     initial_entries,
     read_value,
     read_values,
+    starting_object,
 )
 
 TEXT = {"type": "string"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.session.text.invisible import invisible_characters, reveal, reveal_line
+from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, invisible_characters
 
 
 @pytest.mark.parametrize(
@@ -15,14 +15,14 @@ from acp_tui.session.text.invisible import invisible_characters, reveal, reveal_
     ],
 )
 def test_each_character_has_a_stand_in_and_a_name(char: str) -> None:
-    assert reveal(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
-    assert reveal_line(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
+    assert escape_invisible(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
+    assert escape_invisible_line(f"rm a{char}b") == f"rm a‹{ord(char):02x}›b"
     assert invisible_characters(f"rm a{char}b")
 
 
 @pytest.mark.parametrize("text", ["echo hi", "touch größe.txt", "echo 漢字 🙂 שלום", "a\n\tb"])
 def test_visible_text_is_unchanged(text: str) -> None:
-    assert reveal(text) == text
+    assert escape_invisible(text) == text
     assert invisible_characters(text) == ""
 
 

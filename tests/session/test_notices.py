@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.session.events import AgentExited, Noticed, TerminalExited, TerminalOutput
 from acp_tui.session.state import Compaction, Notice, Plan, PlanItem, Terminal, Unrecognised
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END
 from tests.support.talk import Talk
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from acp_tui.entry_kinds.kind import TextContext
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import call_title
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.session.events import AgentExited
-from acp_tui.session.reduce.subagents import limits
+from acp_tui.session.reduce import subagents
 from acp_tui.session.state import (
     AgentMessage,
     Elicitation,
@@ -349,14 +349,14 @@ def test_a_replay_does_not_show_known_subagents_twice() -> None:
 
 
 def test_subagents_are_limited_in_number_depth_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_SUBAGENTS", 20)
-    monkeypatch.setattr(limits, "MAX_SIZE", 10_000)
+    monkeypatch.setattr(subagents, "MAX_SUBAGENTS", 20)
+    monkeypatch.setattr(subagents, "MAX_SIZE", 10_000)
     talk = Talk().opened()
     talk.prompt()
     announced(talk, "d0")
     for level in range(20):
         announced(talk, f"d{level + 1}", session_id=f"d{level}")
-    assert len(talk.session.subagents) == limits.MAX_DEPTH
+    assert len(talk.session.subagents) == subagents.MAX_DEPTH
     for number in range(30):
         announced(talk, f"n{number}")
         talk.says("x", session_id=f"x{number}")
@@ -373,7 +373,7 @@ def test_subagents_are_limited_in_number_depth_and_size(monkeypatch: pytest.Monk
 
 
 def test_messages_between_agents_count_for_the_size_of_a_transcript(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_SIZE", 10_000)
+    monkeypatch.setattr(subagents, "MAX_SIZE", 10_000)
     talk = talk_with()
     for number in range(3):
         content = [{"type": "text", "text": "y" * 6_000}]
@@ -386,7 +386,7 @@ def test_messages_between_agents_count_for_the_size_of_a_transcript(monkeypatch:
 def test_summaries_and_early_updates_count_for_the_size_of_a_transcript(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(limits, "MAX_SIZE", 10_000)
+    monkeypatch.setattr(subagents, "MAX_SIZE", 10_000)
     talk = talk_with()
     text = {"type": "text", "text": "y" * 6_000}
     for child in ("c1", "early"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
 from tests.support.talk import properties
 
 

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.text.ansi_text import SGR, keep_colours, strip_colours
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.safe_text import (
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.safe_text import (
+    escape_controls,
+    escape_line,
     strip_controls,
-    visible,
     visible_excerpt,
     visible_json,
-    visible_line,
 )
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END, SGR, TerminalText, keep_colours, strip_colours
 from tests.support.talk import properties
 
 
@@ -35,11 +34,11 @@ from tests.support.talk import properties
     ],
 )
 def test_control_characters_get_a_stand_in(raw: str, shown: str) -> None:
-    assert visible(raw) == shown
+    assert escape_controls(raw) == shown
 
 
 def test_visible_line_is_one_line() -> None:
-    assert visible_line("a\r\nb\tc\x1b") == "a b c␛"
+    assert escape_line("a\r\nb\tc\x1b") == "a b c␛"
 
 
 def test_control_characters_in_json_get_a_stand_in() -> None:
@@ -68,7 +67,7 @@ def test_a_growing_text_does_not_depend_on_its_chunks(pieces: list[str]) -> None
         grown.append(piece)
         seen += grown.since(len(seen))
         assert seen + grown.pending == str(grown)
-    assert str(grown) == visible("".join(pieces))
+    assert str(grown) == escape_controls("".join(pieces))
     assert grown == GrowingText("".join(pieces))
 
 

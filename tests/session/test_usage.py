@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from acp_tui.controller.context_warning import ContextWarning
-from acp_tui.protocol.fold import fold
+from acp_tui.controller.conversation import ContextWarning
+from acp_tui.protocol.translator import fold
 from acp_tui.session.events import Event, Noticed
 from acp_tui.session.state import Cost, Notice
 from acp_tui.session.usage_text import context_share, quota_words

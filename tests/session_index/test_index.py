@@ -14,19 +14,23 @@ import pytest
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
-from acp_tui.session_index import database, search
-from acp_tui.session_index.database import IndexDamagedError, SearchUnavailableError, index_file
-from acp_tui.session_index.index_update import update_index
-from acp_tui.session_index.search import SessionSearch
-from acp_tui.session_index.updater import IndexUpdater, Progress, update_in_background
-from acp_tui.store.files.locks import file_lock
+from acp_tui.session_list import search, search_index
+from acp_tui.session_list.index_updater import IndexProgress, IndexUpdater, update_in_background
+from acp_tui.session_list.search import SessionSearch
+from acp_tui.session_list.search_index import (
+    IndexDamagedError,
+    SearchUnavailableError,
+    index_file,
+    update_index,
+)
+from acp_tui.store.locks import file_lock
 from tests.support.stored_sessions import add_turns, record_session
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.session_index.search import SessionHit
+    from acp_tui.session_list.search import SessionHit
 
 
 @pytest.fixture
@@ -115,7 +119,7 @@ def test_the_index_of_an_older_version_is_removed(data: Path, monkeypatch: pytes
     record_session(data, [("first", "ok")])
     update()
     older = index_file(paths().cache)
-    monkeypatch.setattr(database, "FORMAT", database.FORMAT + 1)
+    monkeypatch.setattr(search_index, "FORMAT", search_index.FORMAT + 1)
     assert update() == 1
     assert not older.exists()
     assert len(found("first")) == 1
@@ -133,7 +137,7 @@ def test_only_the_user_can_read_the_index(data: Path) -> None:
 
 
 def test_a_python_without_fts5_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "_TABLES", "CREATE VIRTUAL TABLE words USING fts_missing(text);")
+    monkeypatch.setattr(search_index, "_TABLES", "CREATE VIRTUAL TABLE words USING fts_missing(text);")
     with pytest.raises(SearchUnavailableError, match="this Python's SQLite has no FTS5"):
         update()
 
@@ -200,9 +204,9 @@ def test_the_matching_line_is_shown_with_its_matches(data: Path) -> None:
 
 async def test_the_index_is_updated_by_another_process(data: Path) -> None:
     record_session(data, [("first", "ok")])
-    reports: list[Progress] = []
+    reports: list[IndexProgress] = []
     await update_in_background(reports.append)
-    assert reports[-1] == Progress(1, 1)
+    assert reports[-1] == IndexProgress(1, 1)
     assert len(found("first")) == 1
 
 
@@ -211,7 +215,7 @@ async def test_two_updates_at_once_do_not_disturb_each_other(data: Path) -> None
         record_session(data, [(f"session {number}", "ok")])
     totals: list[int] = []
 
-    def note(progress: Progress) -> None:
+    def note(progress: IndexProgress) -> None:
         if progress.done == progress.total and not progress.waiting:
             totals.append(progress.total)
 
@@ -222,21 +226,21 @@ async def test_two_updates_at_once_do_not_disturb_each_other(data: Path) -> None
 
 async def test_waiting_for_the_update_of_another_process_is_reported(data: Path) -> None:
     record_session(data, [("first", "ok")])
-    reports: list[Progress] = []
+    reports: list[IndexProgress] = []
     private_directory(paths().cache)
     with file_lock(paths().cache / "sessions.lock", timeout=0):
         update_task = asyncio.create_task(update_in_background(reports.append))
-        await until(lambda: Progress(waiting=True) in reports)
+        await until(lambda: IndexProgress(waiting=True) in reports)
     await update_task
-    assert reports[-1] == Progress(1, 1)
+    assert reports[-1] == IndexProgress(1, 1)
 
 
 async def test_a_change_during_an_update_is_indexed_by_the_next_one(data: Path) -> None:
     gone = record_session(data, [("the password is xylophone", "ok")])
     failures: list[str] = []
-    reports: list[Progress] = []
+    reports: list[IndexProgress] = []
 
-    def delete_once(progress: Progress) -> None:
+    def delete_once(progress: IndexProgress) -> None:
         reports.append(progress)
         if gone.path.exists() and progress.done:
             shutil.rmtree(gone.path)
@@ -244,7 +248,7 @@ async def test_a_change_during_an_update_is_indexed_by_the_next_one(data: Path) 
 
     updater = IndexUpdater(delete_once, failures.append)
     updater.start()
-    await until(lambda: reports[-1:] == [Progress(0, 0)])
+    await until(lambda: reports[-1:] == [IndexProgress(0, 0)])
     await updater.close()
     assert not found("xylo")
     assert not failures
@@ -252,10 +256,10 @@ async def test_a_change_during_an_update_is_indexed_by_the_next_one(data: Path) 
 
 async def test_a_rebuild_requested_during_an_update_follows_it(data: Path) -> None:
     record_session(data, [("the password is xylophone", "ok")])
-    reports: list[Progress] = []
+    reports: list[IndexProgress] = []
 
-    def rebuild_once(progress: Progress) -> None:
-        if progress == Progress(1, 1):
+    def rebuild_once(progress: IndexProgress) -> None:
+        if progress == IndexProgress(1, 1):
             reports.append(progress)
             if len(reports) == 1:
                 updater.start(rebuild=True)
@@ -279,7 +283,7 @@ def test_a_session_that_is_removed_during_a_search_is_still_found_by_it(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = record_session(data, [("an acorn", "ok")])
-    monkeypatch.setattr(database, "BUSY_SECONDS", 0.0)  # else the update waits for the end of the search
+    monkeypatch.setattr(search_index, "BUSY_SECONDS", 0.0)  # else the update waits for the end of the search
     update()
 
     def find_and_remove(*args: Any) -> list[int]:

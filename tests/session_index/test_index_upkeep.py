@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.config.paths import paths, private_directory
-from acp_tui.session_index.search import SessionSearch
-from acp_tui.store.files.locks import file_lock
+from acp_tui.session_list.search import SessionSearch
+from acp_tui.store.locks import file_lock
 from tests.support.leftovers import processes_with
 from tests.support.stored_sessions import record_session
 from tests.support.terminal import Terminal
@@ -16,7 +16,7 @@ from tests.support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-INDEXER = "acp_tui.session_index"
+INDEXER = "acp_tui.session_list.index_process"
 AT_ONCE = """
 import sys
 from acp_tui.cli import index_upkeep, main

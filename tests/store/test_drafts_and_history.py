@@ -92,7 +92,7 @@ def test_files_stay_small_and_keep_the_newest_entries(tmp_path: Path) -> None:
 ADD = """
 import pathlib, sys
 from acp_tui.store.history import History
-from acp_tui.store.files.locks import LockedError
+from acp_tui.store.locks import LockedError
 history = History(pathlib.Path(sys.argv[1]), "/p")
 for number in range(50):
     while True:

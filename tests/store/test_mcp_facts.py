@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.store.mcp import mcp_facts
-from acp_tui.store.mcp.mcp_facts import McpFacts, ServerTest, ServerUse, ToolChanges
-from acp_tui.store.mcp.mcp_log import MAX_LOG_BYTES, McpLog
+from acp_tui.store import mcp_facts
+from acp_tui.store.mcp_facts import McpFacts, ServerTest, ServerUse, ToolChanges
+from acp_tui.store.mcp_log import MAX_LOG_BYTES, McpLog
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.protocol.readers.raw_input_keys import PATH_KEYS
+from acp_tui.protocol.raw_values import PATH_KEYS
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import MASK, may_hold_secret
 from acp_tui.store.session_folder import create_session_folder

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.style import Style
 
-from acp_tui.protocol.readers.raw_values import read_command, read_paths
+from acp_tui.protocol.raw_values import read_command, read_paths
 from acp_tui.session.state import Entry, Session, Terminal, TerminalRef, ToolCall
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.theme.palette import SYNTAX, Palette

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.agents.launch import Launch
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.params import SessionSetup
 from acp_tui.protocol.translator import Translator
@@ -22,7 +22,7 @@ from tests.support.leftovers import MARK, processes_with
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from acp_tui.connection.agent_exit import AgentExit
+    from acp_tui.connection.errors import AgentExit
     from acp_tui.session.record import Record
 
     Handler = Callable[[dict[str, Any]], Awaitable[dict[str, Any] | None]]

@@ -16,10 +16,10 @@ from textual.events import Paste
 
 from acp_tui.cli.commands import run
 from acp_tui.session.state import AgentMessage, Notice, UserMessage
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.widgets.queue_strip import QueueStrip
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.strips import QueueStrip
 from tests.support.leftovers import MARK, processes_with
 from tests.support.waiting import until
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.style import Style
 
-from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.ui.markdown.document import Document
 from acp_tui.ui.theme.palette import SYNTAX, Palette
 

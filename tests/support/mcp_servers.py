@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp.resolved_server import ResolvedServer
+from acp_tui.config.mcp.server_resolution import ResolvedServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,8 +15,7 @@ from acp_tui.permissions.subject_reader import subject_of_call, subject_of_comma
 from acp_tui.session.state import Content, Diff, Location, ToolCall, ToolContent
 
 if TYPE_CHECKING:
-    from acp_tui.permissions.agent_identity import AgentIdentity
-    from acp_tui.permissions.rules import Rule, RuleDecision, Scope
+    from acp_tui.permissions.rules import AgentIdentity, Rule, RuleDecision, Scope
 
 PROJECT = "/ws/project"
 LINKS = {

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 COMMANDS = ("config", "doctor", "exec", "export", "mcp", "permissions", "replay", "run", "sessions", "trust")
 MODULES = [
-    *("acp.connection", "acp.schema", "acp_tui.cli.exec.run", "acp_tui.cli.doctor_run"),
-    *("acp_tui.ui.app", "acp_tui.ui.screens.conversation.conversation_screen"),
-    *("acp_tui.ui.entries.message.agent_message", "acp_tui.ui.entries.tool_call.tool_call"),
+    *("acp.connection", "acp.schema", "acp_tui.cli.exec_run", "acp_tui.cli.commands.doctor"),
+    *("acp_tui.ui.app", "acp_tui.ui.conversation.conversation_screen"),
+    *("acp_tui.ui.entries.messages", "acp_tui.ui.entries.tool_call"),
     *(f"acp_tui.cli.commands.{command}" for command in COMMANDS),
 ]
 """What the commands import. Under Python 3.11 the server finds only what is installed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.store.recording_reader import read_recording
+from acp_tui.cli.recordings import read_recording
 
 if TYPE_CHECKING:
     from acp_tui.session.record import Record

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.agents.launch import Launch
 from acp_tui.app_context import AppContext
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.controller import Answer, Conversation, Options
-from acp_tui.protocol.fold import fold
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.protocol.translator import fold
+from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.state import AgentMessage, Notice
 from acp_tui.store.wire_log import read_log
 from tests.support.leftovers import MARK, processes_with

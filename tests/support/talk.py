@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from hypothesis import settings
 
 from acp_tui.protocol.client_records import to_record
-from acp_tui.protocol.fold import Fold
+from acp_tui.protocol.translator import Fold
 from acp_tui.session.record import Record
 from acp_tui.session.state import Entry
 
 if TYPE_CHECKING:
-    from acp_tui.session.change import Change
     from acp_tui.session.events import Event
-    from acp_tui.session.record import Direction
+    from acp_tui.session.record import Change, Direction
     from acp_tui.session.state import Session
 
 AnyEntry = TypeVar("AnyEntry", bound=Entry)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.dialogs import typing_guard
+from acp_tui.ui.dialogs import dialog
 from tests.support.conversation_ui import Open, agent, mark_processes, open_conversation_ui, own_agent
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def open_ui(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """Conversations in a project of the test; nothing of them may live when the test is over."""
     left_behind = mark_processes(monkeypatch)
-    monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)  # the dialog's own tests look at that
+    monkeypatch.setattr(dialog, "PAUSE_SECONDS", 0.0)  # the dialog's own tests look at that
     project = tmp_path / "project"
     project.mkdir()
 

@@ -14,24 +14,22 @@ from textual.strip import Strip
 
 import acp_tui
 from acp_tui.cli import main
-from acp_tui.cli.exec.text_output import ProgressPrinter
+from acp_tui.cli.exec_run import ProgressPrinter
 from acp_tui.controller.player import INSTANT, Player
-from acp_tui.entry_kinds.imported import Imported
-from acp_tui.entry_kinds.kind import EntryKind
-from acp_tui.entry_kinds.kind_table import KINDS
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind import EntryKind, Imported
+from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.protocol import updates
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.session import state
-from acp_tui.session.change import Change
 from acp_tui.session.events import Event
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.record import Change
 from acp_tui.session.reduce import HANDLERS, EventRule
 from acp_tui.session.reduce.entries import add_entry
 from acp_tui.session.state import Entry, Session
-from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.conversation.replay import ReplayScreen
 from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.screens.session.replay import ReplayScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.support.talk import Talk
 from tests.support.waiting import until

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     AgentMessage,
     Diff,
@@ -19,7 +20,6 @@ from acp_tui.session.state import (
     TurnEnd,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.theme.themes import BUILT_IN
 from tests.support.bodies import call, terminal
 from tests.support.looks import entries_app

@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import Rule
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
-from acp_tui.workspace.files.atomic_write import remove_unfinished_writes, write_atomically
-from acp_tui.workspace.files.write_target import find_real_target
+from acp_tui.workspace.files.atomic_write import find_real_target, remove_unfinished_writes, write_atomically
 from tests.workspace.projects import fill, repository, taken
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from acp_tui.workspace.baseline.limits import Limits
+    from acp_tui.workspace.baseline.file_change import Limits
 
 _AUTHOR = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "protocol.file.allow=always"]
 

@@ -13,8 +13,8 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.limits import Limits
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.baseline.file_change import Limits
+from acp_tui.workspace.files.open_folder import Roots
 from tests.support.waiting import until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 

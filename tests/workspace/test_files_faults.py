@@ -12,7 +12,7 @@ import pytest
 
 from acp_tui.errors import Refusal
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,7 @@ import resource, sys
 from pathlib import Path
 from acp_tui.errors import Refusal
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 path = Path(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
@@ -38,7 +38,7 @@ KILLED = """
 import os, sys, time
 from pathlib import Path
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 def hang(*_, **__):
     print("reached", flush=True)
@@ -53,7 +53,7 @@ with FileAccess(Roots(path.parent)).prepare_writing(str(path)) as writing:
 KILLED_REVERT = """
 import os, sys, time
 from pathlib import Path
-from acp_tui.workspace.baseline.file_content import FileContent
+from acp_tui.workspace.baseline.file_change import FileContent
 from acp_tui.workspace.baseline.restore import replace_if_unchanged
 
 real = getattr(os, sys.argv[2])

@@ -9,7 +9,7 @@ import pytest
 
 from acp_tui.errors import Refusal
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -17,10 +17,9 @@ import pytest
 import acp_tui
 from acp_tui.errors import UserError
 from acp_tui.workspace.git.git_commands import GitWorkTree, PrivateGit, UserGit, blob_name
-from acp_tui.workspace.git.worktrees.creation import create_worktree, restore_worktree
-from acp_tui.workspace.git.worktrees.finishing import MergePlan, merge_worktree
-from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
-from acp_tui.workspace.git.worktrees.worktree import Worktree
+from acp_tui.workspace.git.worktree import Worktree
+from acp_tui.workspace.git.worktree_creation import create_worktree, restore_worktree
+from acp_tui.workspace.git.worktree_finishing import MergePlan, merge_worktree, worktree_status
 from tests.support.hostile_repository import HostileRepository, make_hostile_repository
 from tests.workspace.projects import changes, fill, git, repository, taken
 

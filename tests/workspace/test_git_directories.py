@@ -7,12 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.workspace.files.file_access import FileAccess
-from acp_tui.workspace.files.roots import Roots
-from acp_tui.workspace.git.git_directories import (
-    find_repository_folder,
-    git_directory_reason,
-    is_git_directory,
-)
+from acp_tui.workspace.files.open_folder import Roots
+from acp_tui.workspace.git.repository import find_repository_folder, git_directory_reason, is_git_directory
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ import pytest
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.files.open_folder import Roots
 from tests.support.waiting import wait_until
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 

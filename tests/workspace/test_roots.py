@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.errors import Refusal, UserError
-from acp_tui.workspace.files.roots import Roots, require_absolute
+from acp_tui.workspace.files.open_folder import Roots, require_absolute
 
 
 def folder(path: Path) -> Path:

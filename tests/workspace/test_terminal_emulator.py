@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.workspace.terminals.sgr import PLAIN, Style
+from acp_tui.workspace.terminals.screen_buffer import PLAIN, Style
 from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator, parse_styled_text
 
 ESC = "\x1b"

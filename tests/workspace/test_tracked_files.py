@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.limits import Limits
-from acp_tui.workspace.files.roots import Roots
+from acp_tui.workspace.baseline.file_change import Limits
+from acp_tui.workspace.files.open_folder import Roots
 from tests.workspace.projects import changes, fill, git, repository, revert_all, snapshot, taken
 
 if TYPE_CHECKING:

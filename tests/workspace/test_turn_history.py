@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.limits import Limits
+from acp_tui.workspace.baseline.file_change import Limits
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from tests.workspace.projects import fill, repository, snapshot, taken
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.workspace.baseline.checkpoint import Checkpoint
+    from acp_tui.workspace.baseline.saved_state import Checkpoint
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
 

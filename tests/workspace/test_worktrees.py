@@ -13,22 +13,21 @@ import pytest
 
 from acp_tui.errors import UserError
 from acp_tui.workspace.git.git_commands import GitCommandError
-from acp_tui.workspace.git.worktrees.creation import create_worktree, restore_worktree
-from acp_tui.workspace.git.worktrees.finishing import (
-    ChangedMeanwhileError,
+from acp_tui.workspace.git.worktree import Worktree, WorktreeLock
+from acp_tui.workspace.git.worktree_creation import create_worktree, restore_worktree
+from acp_tui.workspace.git.worktree_finishing import (
     MergePlan,
+    WorktreeChangedError,
     merge_worktree,
     remove_worktree,
+    worktree_status,
 )
-from acp_tui.workspace.git.worktrees.unmerged_work import worktree_status
-from acp_tui.workspace.git.worktrees.worktree import Worktree
-from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
 from tests.workspace.projects import fill, git, repository
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.workspace.git.worktrees.creation import CreatedWorktree
+    from acp_tui.workspace.git.worktree_creation import CreatedWorktree
 
 FAST_FORWARD = MergePlan(squash=False, message="Add what was missing")
 SQUASH = MergePlan(squash=True, message="Everything at once")
@@ -422,7 +421,7 @@ def test_a_merge_of_something_else_than_was_shown_is_refused(project: Path, data
     fill(worktree.path, {"c.txt": "c\n"})
     shown = worktree_status(worktree)
     fill(worktree.path, {"c.txt": "cc\n"})
-    with pytest.raises(ChangedMeanwhileError):
+    with pytest.raises(WorktreeChangedError):
         merge_worktree(worktree, FAST_FORWARD, shown)
     assert log(project) == ["first"]
 

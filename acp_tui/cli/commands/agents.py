@@ -8,19 +8,17 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.agents import catalogue
-from acp_tui.agents.known_agent import PACKAGE_RUNNERS
-from acp_tui.cli.options import add_action, add_json_option
-from acp_tui.cli.settings_problems import print_problem_count
+from acp_tui.cli.options import add_action, add_json_option, print_problem_count
+from acp_tui.config import agent_catalogue
 from acp_tui.config import settings as config
-from acp_tui.console.streams import print_json
-from acp_tui.console.tables import aligned, labelled
+from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
+from acp_tui.console import aligned, labelled, print_json
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.agents.known_agent import KnownAgent
+    from acp_tui.config.agent_catalogue import KnownAgent
     from acp_tui.config.settings import Settings
 
 
@@ -40,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(_json_of(args, settings))
         return 0
     lines = (
-        _show(catalogue.find_agent(args.name, settings), settings)
+        _show(agent_catalogue.find_agent(args.name, settings), settings)
         if args.action == "show"
         else _list(settings)
     )
@@ -51,8 +49,10 @@ def run(args: argparse.Namespace) -> int:
 
 def _json_of(args: argparse.Namespace, settings: Settings) -> dict[str, Any]:
     if args.action == "show":
-        return _as_json(catalogue.find_agent(args.name, settings), settings)
-    return {"agents": [_as_json(agent, settings) for agent in catalogue.known_agents(settings).values()]}
+        return _as_json(agent_catalogue.find_agent(args.name, settings), settings)
+    return {
+        "agents": [_as_json(agent, settings) for agent in agent_catalogue.known_agents(settings).values()]
+    }
 
 
 def _as_json(agent: KnownAgent, settings: Settings) -> dict[str, Any]:
@@ -73,13 +73,13 @@ def _as_json(agent: KnownAgent, settings: Settings) -> dict[str, Any]:
         "custom": agent.is_custom,
         "homepage": agent.homepage,
         "source": agent.source,
-        "problems": [str(problem) for problem in catalogue.agent_problems(agent.name, settings)],
+        "problems": [str(problem) for problem in agent_catalogue.agent_problems(agent.name, settings)],
     }
 
 
 def _list(settings: Settings) -> list[str]:
     rows = [("NAME", "TITLE", "STATE", "TESTED")]
-    for agent in catalogue.known_agents(settings).values():
+    for agent in agent_catalogue.known_agents(settings).values():
         title = textwrap.shorten(agent.title, 30, placeholder="…")
         title += " (default)" if agent.name == settings.agent else ""
         tested = "yours" if agent.is_custom else "tested" if agent.tested_version else "untested"
@@ -121,7 +121,7 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     fields += [] if agent.is_custom else [("Tested", agent.tested_version or "untested")]
     fields += [("Home page", agent.homepage)] if agent.homepage else []
     fields.append(("Source", agent.source))
-    fields += [("Problem", str(problem)) for problem in catalogue.agent_problems(agent.name, settings)]
+    fields += [("Problem", str(problem)) for problem in agent_catalogue.agent_problems(agent.name, settings)]
     return labelled(fields, commands=("Command", "Install"))
 
 

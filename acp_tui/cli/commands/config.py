@@ -7,24 +7,22 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.agents import catalogue
-from acp_tui.cli.options import add_action, add_json_option
-from acp_tui.cli.settings_problems import print_problem_count
+from acp_tui.cli.options import add_action, add_json_option, print_problem_count
+from acp_tui.config import agent_catalogue
 from acp_tui.config import settings as config
 from acp_tui.config.paths import mcp_file
-from acp_tui.console.streams import print_json
-from acp_tui.console.tables import aligned, wrapped
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.console import aligned, print_json, wrapped
+from acp_tui.session.safe_text import escape_line
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
 
     from acp_tui.config.mcp import Server
-    from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Origin, Settings
     from acp_tui.config.user_agents import UserAgent
     from acp_tui.config.user_tools import UserTool
+    from acp_tui.config.validators import Problem
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(_keys(settings)))
         return 0
     if args.action == "check":
-        problems = catalogue.settings_problems(settings) + _ui_problems(settings)
+        problems = agent_catalogue.settings_problems(settings) + _ui_problems(settings)
         print("\n".join(_problem_lines(problems)) if problems else "No problems found.")
         return 1 if problems else 0
     if getattr(args, "json", False):
@@ -123,7 +121,7 @@ def _as_json(settings: Settings) -> dict[str, Any]:
             }
             for key, value, origin in [*values, *named]
         ],
-        "problems": [str(problem) for problem in catalogue.settings_problems(settings)],
+        "problems": [str(problem) for problem in agent_catalogue.settings_problems(settings)],
     }
 
 
@@ -158,6 +156,6 @@ def _problem_lines(problems: list[Problem]) -> list[str]:
     """
     lines = []
     for problem in problems:
-        lines.append(visible_line(": ".join(part for part in (problem.location, problem.key) if part)))
+        lines.append(escape_line(": ".join(part for part in (problem.location, problem.key) if part)))
         lines += wrapped(problem.sentence, "    ")
     return lines

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from typing import TYPE_CHECKING
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
-from acp_tui.console.streams import content_stream
-from acp_tui.session.text.safe_text import json_text
+from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
+from acp_tui.console import ConsoleStatusLine, content_stream
+from acp_tui.doctor.report import build_report
+from acp_tui.session.safe_text import json_text
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator, Sequence
+
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Change, Record
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -33,8 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
     import asyncio
 
-    from acp_tui.cli.doctor_run import examine
-    from acp_tui.doctor.report_text import report_lines
+    from acp_tui.doctor.report import report_lines
 
     report = asyncio.run(examine(args, agent, prompt))
     if args.json:
@@ -43,3 +53,62 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(report_lines(report)))
     failed = report["error"] or (args.strict and report["deviations"])
     return FAILED if failed else OK
+
+
+PROGRESS_DELAY_SECONDS = 3.0
+"""Seconds before a line says what doctor waits for."""
+QUIET_SECONDS = 0.5
+"""Seconds without a message after which the session counts as open: some agents send a banner right after."""
+
+
+async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:
+    """Run the agent and return the report as JSON data."""
+    # Agents list their terminal sign-in only if the client declares it. It runs only with --sign-in.
+    headless = HeadlessRun(args, agent, terminal_sign_in=True, own_tools=False)
+    conversation = headless.conversation
+    records: list[Record] = []
+    seconds: dict[str, float] = {}
+
+    def keep(record: Record, _events: Sequence[Event], _changes: Sequence[Change]) -> None:
+        records.append(record)
+
+    async def run() -> None:
+        launch = conversation.launch
+        is_package = Path(launch.command[0]).name in PACKAGE_RUNNERS
+        note = " (the first start downloads it)" if is_package else ""
+        with _timed(f"Starting {launch.title} …", seconds, "initialize", note):
+            await conversation.start()
+        with _timed(f"Opening a session with {launch.title} …", seconds, "session"):
+            await headless.open()
+        await headless.wait_until_quiet(QUIET_SECONDS)
+        if prompt is not None:
+            with _timed(f"{launch.title} is working on the prompt …", seconds, "turn"):
+                await conversation.prompt([{"type": "text", "text": prompt}])
+
+    conversation.listen(keep)
+    try:
+        await headless.run(run())
+    finally:
+        await headless.close()
+    return build_report(conversation, records, seconds, failure=headless.failure)
+
+
+@contextmanager
+def _timed(sentence: str, seconds: dict[str, float], key: str, note: str = "") -> Iterator[None]:
+    """Say what a slow block waits for. If the block succeeds, store its duration in `seconds[key]`."""
+    began = time.monotonic()
+    status = ConsoleStatusLine()
+    progress = asyncio.create_task(_show_progress(status, sentence, note, began))
+    try:
+        yield
+        seconds[key] = time.monotonic() - began
+    finally:
+        progress.cancel()
+        status.clear()
+
+
+async def _show_progress(status: ConsoleStatusLine, sentence: str, note: str, began: float) -> None:
+    await asyncio.sleep(PROGRESS_DELAY_SECONDS)
+    while True:
+        status.show(sentence, time.monotonic() - began, note)
+        await asyncio.sleep(1.0)

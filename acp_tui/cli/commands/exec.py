@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
     import asyncio
 
-    from acp_tui.cli.exec.run import execute
+    from acp_tui.cli.exec_run import execute
 
     return asyncio.run(execute(args, agent, prompt))
 

@@ -10,11 +10,10 @@ from acp_tui.cli.options import USAGE
 from acp_tui.cli.recordings import find_recording, read_records
 from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths, write_private
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import content_stream, replace_unencodable
+from acp_tui.console import content_stream, print_message, replace_unencodable
 from acp_tui.errors import UserError
 from acp_tui.export import FORMATS, export
-from acp_tui.export.metadata import SessionMetadata
+from acp_tui.export.document import SessionMetadata
 from acp_tui.store.stored_sessions import read_session, sessions_directory
 
 if TYPE_CHECKING:

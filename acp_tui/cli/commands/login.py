@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     """Sign in and return the exit code."""
     import asyncio
 
-    from acp_tui.cli.sign_in.steps import sign_in
+    from acp_tui.cli.agent_sign_in import sign_in
 
     if args.agent is None and args.program is None:
         raise UserError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)

@@ -25,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Sign out and return the exit code."""
     import asyncio
 
-    from acp_tui.cli.sign_in.steps import sign_out
+    from acp_tui.cli.agent_sign_in import sign_out
 
     if args.agent is None and args.program is None:
         raise UserError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)

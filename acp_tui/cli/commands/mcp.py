@@ -30,11 +30,9 @@ ACTIONS = {
 }
 """The actions of `acp-tui mcp`, each with its summary for the help. `_module` returns an action's module."""
 MODULES = {
-    "add": "definitions.add",
-    "import": "definitions.import_servers",
-    "remove": "definitions.remove",
-    "enable": "definitions.switch",
-    "disable": "definitions.switch",
+    "import": "import_servers",
+    "enable": "switch",
+    "disable": "switch",
 }
 """The modules in `acp_tui.cli.mcp` that are not named after their action, by action."""
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import add_action
-from acp_tui.console.messages import print_message
+from acp_tui.console import print_message
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
@@ -41,7 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments to the parser."""
     import argparse
 
-    from acp_tui.config.policies import POLICIES
+    from acp_tui.config.validators import POLICIES
     from acp_tui.permissions.subject import KINDS
 
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -99,7 +99,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the chosen action and return the exit code."""
-    from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.agent_catalogue import known_agents
     from acp_tui.config.settings import load
     from acp_tui.permissions.rule_store import RuleStore
 
@@ -134,7 +134,7 @@ def _list(rule_store: RuleStore) -> None:
     for number, rule in enumerate(rules, start=1):
         unused = "; no longer used: its agent cannot be identified" if rule_store.is_unused(rule) else ""
         used = _usage(matches.get(rule.id, Matches()))
-        about = f"{visible_line(rule.id)}, {_local(rule.created, '%Y-%m-%d')}, {used}{unused}"
+        about = f"{escape_line(rule.id)}, {_local(rule.created, '%Y-%m-%d')}, {used}{unused}"
         print(f"{number:>3}  {describe_rule(rule)}  ({about})")
 
 
@@ -224,7 +224,7 @@ def _in_scope(rule: Rule, args: argparse.Namespace) -> Rule:
 
 
 def _for_agent(rule: Rule, name: str | None, settings: Settings) -> Rule:
-    from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.agent_catalogue import known_agents
 
     if name is None:
         return rule
@@ -250,10 +250,10 @@ def _reference(text: str) -> int | str:
 
 
 def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
-    from acp_tui.config.policies import POLICIES
-    from acp_tui.permissions.agent_identity import AgentIdentity
+    from acp_tui.config.validators import POLICIES
     from acp_tui.permissions.decision import decide
-    from acp_tui.permissions.rule_spec import parse_spec
+    from acp_tui.permissions.rule_proposals import parse_spec
+    from acp_tui.permissions.rules import AgentIdentity
 
     context = _path_context(args)
     subject = _subject(args.kind, args.subject, context)
@@ -273,15 +273,15 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
             agent=AgentIdentity(args.agent) if args.agent else None,
             project=context.cwd,
         )
-        why = visible_line(decision.why)
+        why = escape_line(decision.why)
         print(f"{policy + ':':<15}{decision.answer:<8}{why[:1].upper()}{why[1:]}")
         if policy == (args.policy or "ask"):
             parts = decision.parts
     if parts:
         print(f'Decision for each part of the command under policy "{args.policy or "ask"}":')
     for verdict in parts:
-        why = visible_line(verdict.why)
-        print(f"  {visible_line(verdict.part.part_text)}")
+        why = escape_line(verdict.why)
+        print(f"  {escape_line(verdict.part.part_text)}")
         print(f"{'':<15}{verdict.answer:<8}{why[:1].upper()}{why[1:]}")
     if args.policy is None:
         print('Under `acp-tui exec`, "ask" means "reject".')
@@ -291,8 +291,8 @@ def _path_context(args: argparse.Namespace) -> PathContext:
     """Return the `PathContext` of a conversation with these values of --cwd and --add-dir."""
     from acp_tui.config.settings import load
     from acp_tui.workspace.files.file_access import FileAccess
+    from acp_tui.workspace.files.open_folder import Roots
     from acp_tui.workspace.files.path_context import path_context
-    from acp_tui.workspace.files.roots import Roots
 
     cwd, *directories = (Path(os.path.realpath(directory)) for directory in (args.cwd, *args.add_dir))
     for directory in (cwd, *directories):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.cli.recordings import find_recording, print_recording, read_records
 from acp_tui.cli.screen_runner import add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 from acp_tui.store.stored_sessions import read_session
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     """Return the app that plays the recording."""
     from acp_tui.controller.player import Player
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.conversation import gc_control
-    from acp_tui.ui.screens.session.replay import ReplayScreen
+    from acp_tui.ui.conversation.replay import ReplayScreen
+    from acp_tui.ui.terminal import gc_control
 
     gc_control.pause()  # garbage collection would double the loading time, and all records stay in memory
     records, problems = read_records(path)
@@ -57,7 +57,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     stored = read_session(path.parent)  # agent and folder, if acp-tui made the recording
     player = Player(
         records,
-        title=visible_line(stored.text("agent_title") or "Recorded session"),
+        title=escape_line(stored.text("agent_title") or "Recorded session"),
         cwd=stored.text("cwd") or "",
         speed=args.speed,
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
+import logging
 import os
 import shlex
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.earlier_tabs import active_index, earlier_tabs, reopenable
 from acp_tui.cli.options import (
     USAGE,
     add_agent_options,
@@ -21,23 +24,58 @@ from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, requi
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.open_tabs import OpenTabsFile
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.open_tabs import OpenTabsFile, take_open_tabs
+from acp_tui.store.session_title import UnsentWork, session_title
+from acp_tui.store.stored_sessions import read_session, sessions_directory
+from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator, Callable, Sequence
 
     from acp_tui.cli.conversation_setup import ConversationSetup
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.controller import QuestionHandler
-    from acp_tui.launcher_choices import LauncherChoices
+    from acp_tui.session_list.launcher_choices import LauncherChoices
     from acp_tui.store.open_tabs import SavedTab
     from acp_tui.ui.app import AcpTui
-    from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.conversation.reopening.earlier_conversation import PromptDraft
-    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.ui.conversation.earlier_conversation import PromptDraft
+    from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
     from acp_tui.ui.screens.sessions.opening import SessionToOpen
     from acp_tui.ui.theme.palette import Palette
+
+
+def earlier_tabs(folder: Path, following: OpenTabsFile) -> list[SavedTab]:
+    """Take the tabs that the latest run in a folder left open, each with the title of its session.
+
+    Tabs in which nothing was done, tabs whose worktree was merged or discarded, and tabs that cannot be
+    reopened are left out. The tabs are saved as
+    those of the `following` run at once, so that none is lost if that run is killed while it starts.
+    """
+    return reopenable(take_open_tabs(paths().state, folder, following.save))
+
+
+def reopenable(saved: Sequence[SavedTab]) -> list[SavedTab]:
+    """Return the tabs that `--continue` would open, each with the title of its session."""
+    unsent = UnsentWork(paths().state)
+    titled = [replace(tab, title=_title(tab, unsent)) for tab in saved]
+    return [tab for tab in titled if tab.title]
+
+
+def active_index(tabs: list[SavedTab]) -> int:
+    """Return the index of the tab that the user saw last; 0 if that tab is not in `tabs`."""
+    return next((index for index, tab in enumerate(tabs) if tab.active), 0)
+
+
+def _title(tab: SavedTab, unsent: UnsentWork) -> str:
+    """Return the title of a tab; an empty string if the tab should not be reopened."""
+    path = sessions_directory(paths().data) / tab.session
+    if not path.is_dir():
+        return ""
+    session = read_session(path)
+    if session.is_worktree_finished or (session.in_use() and not session.is_closing()):
+        return ""
+    return session_title(session, unsent).strip().removeprefix(BRANCH_PREFIX)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +112,7 @@ def run_sessions(args: argparse.Namespace) -> int:
 
 
 def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> int:
-    from acp_tui.cli.index_upkeep import index_upkeep
-    from acp_tui.ui.conversation import gc_control
+    from acp_tui.ui.terminal import gc_control
 
     gc_control.pause()  # until the first screen is up
     created: list[ConversationSetup] = []
@@ -93,11 +130,11 @@ def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> i
     if code == 0:
         for setup in created:
             for note in setup.closing_notes:
-                print(visible_line(note))
+                print(escape_line(note))
             _print_resume_hint(setup)
         for tab in app.tabs:
             if tab.screen.closing_note:
-                print(visible_line(tab.screen.closing_note))
+                print(escape_line(tab.screen.closing_note))
         if app.tabs.saved is not None:
             _print_continue_hint(app.tabs.saved)
     return code
@@ -146,7 +183,7 @@ def app_for(
         if not tabs:
             return [], []
         from acp_tui.ui.screens.sessions.opening import SessionToOpen
-        from acp_tui.ui.tabs.restored_screen import RestoredScreen
+        from acp_tui.ui.tabs.tabs import RestoredScreen
 
         at = active_index(tabs)
         open_session = partial(_stored_conversation, args, on_created)
@@ -169,10 +206,10 @@ def app_for(
 
 def _restored_tab(tab: SavedTab, make: Callable[[Palette], BaseScreen], palette: Palette) -> BaseScreen:
     """Return the screen of a restored tab, with the tab's title from the start."""
-    from acp_tui.ui.tabs.tab_state import TabState
+    from acp_tui.ui.dialogs.base_screen import TabState
 
     screen = make(palette)
-    screen.tab_state = TabState(visible_line(tab.agent), visible_line(tab.title), session=tab.session)
+    screen.tab_state = TabState(escape_line(tab.agent), escape_line(tab.title), session=tab.session)
     return screen
 
 
@@ -212,7 +249,7 @@ def _stored_conversation(
         title=wanted.title,
     )
     if wanted.title:
-        from acp_tui.ui.tabs.tab_state import TabState
+        from acp_tui.ui.dialogs.base_screen import TabState
 
         screen.tab_state = TabState(title=wanted.title)
     return screen
@@ -241,7 +278,7 @@ def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, 
     """
     if settings.agent == settings.own_agent:
         return settings.agent, False
-    from acp_tui.agents.catalogue import known_agents
+    from acp_tui.config.agent_catalogue import known_agents
     from acp_tui.config.paths import paths
     from acp_tui.config.settings import load
     from acp_tui.store.folder_trust import FolderTrust
@@ -267,7 +304,7 @@ def _conversation(
     chosen_by_project: bool = False,
 ) -> BaseScreen:
     """Return the screen of one conversation."""
-    from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+    from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 
     setups: list[ConversationSetup] = []
 
@@ -323,10 +360,10 @@ def _launcher(
     folder = Path(args.cwd or ".").absolute()
 
     def read() -> LauncherChoices:
-        from acp_tui.launcher_choices import load_choices
+        from acp_tui.session_list.launcher_choices import load_choices
 
         choices = load_choices(folder)
-        import acp_tui.ui.screens.conversation.conversation_screen  # noqa: F401  # preload: the next screen
+        import acp_tui.ui.conversation.conversation_screen  # noqa: F401  # preload: the next screen
 
         return choices
 
@@ -374,7 +411,7 @@ def _print_continue_hint(saved: OpenTabsFile) -> None:
     """If there were several tabs, print the command that opens them again."""
     if (count := len(reopenable(saved.saved))) > 1:
         elsewhere = saved.folder != os.path.realpath(".")
-        where = f" --cwd {shlex.quote(visible_line(saved.folder))}" if elsewhere else ""
+        where = f" --cwd {shlex.quote(escape_line(saved.folder))}" if elsewhere else ""
         print(f"Open these {count} tabs again with: acp-tui --continue{where}")
 
 
@@ -386,3 +423,30 @@ def _print_resume_hint(setup: ConversationSetup) -> None:
         print(f"Resume this conversation with: acp-tui --resume {folder.id}")
     else:
         print(f"Replay this conversation with: acp-tui replay {folder.id}")
+
+
+DELAY_SECONDS = 15.0
+"""Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def index_upkeep() -> AsyncIterator[None]:
+    """Update the index once, `DELAY_SECONDS` after the block begins. Stop the update when the block ends."""
+    update = asyncio.create_task(_update_later())
+    try:
+        yield
+    finally:
+        update.cancel()
+        await asyncio.wait([update])
+
+
+async def _update_later() -> None:
+    await asyncio.sleep(DELAY_SECONDS)
+    from acp_tui.session_list.index_updater import update_in_background
+
+    try:
+        await update_in_background(lambda _: None)
+    except UserError as error:  # the sessions screen shows it when the user wants to search
+        log.warning("%s", error)

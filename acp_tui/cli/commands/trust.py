@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.config.paths import paths
-from acp_tui.console.streams import print_json
-from acp_tui.console.tables import labelled
+from acp_tui.console import labelled, print_json
 from acp_tui.errors import UserError
-from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.store.folder_trust import FolderTrust
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if not folders:
         print("No folder has been trusted or refused.")
     for path, folder in folders.items():
-        print(reveal_line(path))
+        print(escape_invisible_line(path))
         print("\n".join(labelled([*_fields(folder)], "    ")))
     return 0
 
@@ -64,10 +63,13 @@ def _as_json(path: str, folder: TrustedFolder) -> dict[str, Any]:
 def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
     yield "folder", STATES[folder.trusted]
     if folder.agent is not None:
-        yield "agent", f"{reveal_line(folder.agent)} is started without asking"
+        yield "agent", f"{escape_invisible_line(folder.agent)} is started without asking"
     for name, consent in folder.servers.items():
         answer = "allowed" if consent.allowed else "refused"
-        yield "server", f"{reveal_line(name)}: {answer} (digest {reveal_line(consent.digest[:12])})"
+        yield (
+            "server",
+            f"{escape_invisible_line(name)}: {answer} (digest {escape_invisible_line(consent.digest[:12])})",
+        )
 
 
 def _forget(folder: Path, store: FolderTrust) -> None:
@@ -76,4 +78,4 @@ def _forget(folder: Path, store: FolderTrust) -> None:
             raise UserError(f"There are no saved answers about {folder}.")
     except OSError as error:
         raise UserError(f"The answers cannot be saved: {error.strerror or error}.") from error
-    print(f"Forgotten: your answers about {reveal_line(str(folder))}.")
+    print(f"Forgotten: your answers about {escape_invisible_line(str(folder))}.")

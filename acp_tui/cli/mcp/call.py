@@ -8,14 +8,11 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
-from acp_tui.cli.mcp_client.content_text import print_result
-from acp_tui.cli.mcp_client.session import connected
+from acp_tui.cli.mcp.server_session import connected, print_result
 from acp_tui.cli.options import CANCELLED, FAILED, OK, USAGE
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import print_json
+from acp_tui.console import print_json, print_message
 from acp_tui.errors import UserError
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_invisible_line, escape_line
 
 if TYPE_CHECKING:
     import argparse
@@ -63,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
     except KeyboardInterrupt:
-        tool, name = visible_line(args.tool), visible_line(server.name)
+        tool, name = escape_line(args.tool), escape_line(server.name)
         message = f"Cancelled the call to the tool {tool} on the server {name}."
         raise UserError(message, exit_code=CANCELLED) from None
     if args.json:
@@ -124,9 +121,9 @@ async def _warn_of_faults(connection: McpConnection, name: str, arguments: dict[
     tool = await find_tool(connection, name)
     faults = SchemaValidator(tool.input_schema).faults(arguments) if tool is not None else []
     if faults:
-        problems = reveal_line("; ".join(fault.sentence for fault in faults[:MAX_FAULTS]))
+        problems = escape_invisible_line("; ".join(fault.sentence for fault in faults[:MAX_FAULTS]))
         print_message(
-            f"The arguments do not match the schema of the tool {reveal_line(name)}: {problems}. "
+            f"The arguments do not match the schema of the tool {escape_invisible_line(name)}: {problems}. "
             "They are sent nevertheless."
         )
 

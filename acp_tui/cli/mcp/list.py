@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+import time
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.agents import catalogue
-from acp_tui.cli.mcp.definitions.server_fields import DIGEST_CHARACTERS, Field, definition_json, field_lines
 from acp_tui.cli.mcp.demo_server import DEMO, demo_server
+from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, ServerField, definition_json, field_lines
 from acp_tui.cli.mcp.server_selection import (
     add_file_option,
     named_agents,
@@ -16,15 +16,14 @@ from acp_tui.cli.mcp.server_selection import (
     servers_here,
     stored_sign_in,
 )
-from acp_tui.cli.mcp_client.fact_fields import fact_fields, facts_json
+from acp_tui.cli.options import print_problem_count
 from acp_tui.cli.project_trust import read_by_agent
-from acp_tui.cli.settings_problems import print_problem_count
-from acp_tui.config import mcp
+from acp_tui.config import agent_catalogue, mcp
 from acp_tui.config import settings as config
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import print_json
-from acp_tui.console.tables import wrapped
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.config.paths import paths
+from acp_tui.console import pluralize, print_json, print_message, wrapped
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     import argparse
@@ -33,6 +32,54 @@ if TYPE_CHECKING:
     from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server, ServerState, UnsentServer
     from acp_tui.config.settings import Settings
+    from acp_tui.store.mcp_facts import ServerFacts, ServerTest
+
+
+def fact_fields(server: Server) -> Iterator[ServerField]:
+    """Yield fields that say when the server was last tested, given to an agent, and used, if ever."""
+    facts = _test_fields(server)
+    if facts.tested is not None:
+        yield ServerField("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
+    if facts.sent is not None:
+        session = f", session {facts.sent.session}" if facts.sent.session else ""
+        yield ServerField("given", f"{_moment(facts.sent.at)}: to {facts.sent.agent}{session}")
+    if facts.used is not None:
+        yield ServerField(
+            "used", f"{_moment(facts.used.at)}: {facts.used.tool}; evidence: {facts.used.evidence}"
+        )
+
+
+def facts_json(server: Server) -> dict[str, Any]:
+    """Return the facts about a server as JSON values: its last test, its last agent and its last use.
+
+    `tools_agreed_at` is when the user accepted the server's tools. Values are None for events that are not
+    saved.
+    """
+    facts = _test_fields(server)
+    return {
+        "tested": asdict(facts.tested) if facts.tested is not None else None,
+        "given": asdict(facts.sent) if facts.sent is not None else None,
+        "used": asdict(facts.used) if facts.used is not None else None,
+        "tools_agreed_at": facts.agreed.at if facts.agreed is not None else None,
+    }
+
+
+def _test_fields(server: Server) -> ServerFacts:
+    return McpFacts(paths().state).read(server.name, server.digest())
+
+
+def _outcome(test: ServerTest) -> str:
+    if test.status != "connected":
+        return f"{test.status}. {test.sentence}"
+    counts = (
+        f"{pluralize(test.tools, 'tool')}, {pluralize(test.prompts, 'prompt')}, "
+        f"{pluralize(test.resources, 'resource')}"
+    )
+    return f"connected, {counts}"
+
+
+def _moment(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(seconds))
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(data)
         return 0
     if not found:
-        file = visible_line(str(config.config_file()))
+        file = escape_line(str(config.config_file()))
         for sentence in (
             f"No MCP servers: none in {file} or this folder, and no --mcp-config was given.",
             "`acp-tui mcp add` adds a server, and `acp-tui mcp import` copies servers from other programs.",
@@ -68,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         print("\n".join(field_lines(server, [*_facts(server, recipients)])))
     if own is not None:
         agents = ", ".join(own["agents"] or ["every agent"])
-        print(visible_line(f"acp-tui's own tools are given to {agents} ({own['origin']})."))
+        print(escape_line(f"acp-tui's own tools are given to {agents} ({own['origin']})."))
     for problem in here.problems:
         print_message(problem)
     print_problem_count(here.settings)
@@ -130,7 +177,7 @@ def _readers(server: Server, here: ServersHere, agent: str | None) -> dict[str, 
         return {}
     return {
         known.name: read_by_agent(known.title, name)
-        for known in catalogue.known_agents(here.settings).values()
+        for known in agent_catalogue.known_agents(here.settings).values()
         for name in known.project_mcp
         if agent in (None, known.name) and server.file == server.project / name
     }
@@ -141,36 +188,36 @@ def _reason_left_out(server: Server, here: ServersHere, agent: str) -> str | Non
     return next((left.reason for left in left_out if left.server is server), None)
 
 
-def _facts(server: Server, recipients: Recipients) -> Iterator[Field]:
+def _facts(server: Server, recipients: Recipients) -> Iterator[ServerField]:
     if (access := _access(server)) is not None:
         yield access
     agreed = "; you have approved this definition" if server.project and not recipients.left_out else ""
-    yield Field("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
+    yield ServerField("digest", f"{server.digest()[:DIGEST_CHARACTERS]}{agreed}")
     if server.state.origin:
-        yield Field("switched", f"{_switches(server.state)}  ({server.state.origin})")
+        yield ServerField("switched", f"{_switches(server.state)}  ({server.state.origin})")
     if recipients.left_out:
-        yield Field("left out", recipients.left_out)
+        yield ServerField("left out", recipients.left_out)
     else:
         agents = "every agent" if recipients.agents is None else ", ".join(recipients.agents)
         off = f" except {', '.join(recipients.exceptions)}" if recipients.exceptions else ""
-        yield Field("sent", f"to {agents}{off}{_way(server)}")
+        yield ServerField("sent", f"to {agents}{off}{_way(server)}")
     for sentence in recipients.loaded_by.values():
         if sentence != recipients.left_out:
-            yield Field("loaded", sentence)
+            yield ServerField("loaded", sentence)
     yield from fact_fields(server)
 
 
-def _access(server: Server) -> Field | None:
+def _access(server: Server) -> ServerField | None:
     """Return whether the user is signed in, as a field.
 
     None if no sign-in is stored and the definition does not ask the user to sign in.
     """
     state = stored_sign_in(server)
     if state is not None:
-        return Field("access", state.describe())
+        return ServerField("access", state.describe())
     if server.sign_in is None or server.sign_in.grant == "client_credentials":
         return None
-    return Field("access", f"not signed in; run `acp-tui mcp sign-in {shlex.quote(server.name)}`")
+    return ServerField("access", f"not signed in; run `acp-tui mcp sign-in {shlex.quote(server.name)}`")
 
 
 def _way(server: Server) -> str:

@@ -8,14 +8,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
-from acp_tui.cli.mcp_client.content_text import block_text
+from acp_tui.cli.mcp.server_session import block_text
 from acp_tui.cli.options import OK
 from acp_tui.config.paths import paths
-from acp_tui.console.messages import print_message
-from acp_tui.console.streams import content_stream
+from acp_tui.console import content_stream, print_message
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import json_text, visible_excerpt, visible_line
-from acp_tui.store.mcp.mcp_log import McpLog, read_logs
+from acp_tui.session.safe_text import escape_line, json_text, visible_excerpt
+from acp_tui.store.mcp_log import McpLog, read_logs
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -74,7 +73,7 @@ def record_line(record: dict[str, Any]) -> str:
     """Return a record as one line."""
     at = record.get("at")
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if isinstance(at, int | float) else "?"
-    return visible_line(f"{moment}  {record.get('source', '')}  {record.get('kind', '?')}  {_text(record)}")
+    return escape_line(f"{moment}  {record.get('source', '')}  {record.get('kind', '?')}  {_text(record)}")
 
 
 def _text(record: dict[str, Any]) -> str:

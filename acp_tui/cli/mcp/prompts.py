@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.cli.mcp.inspections import print_offers
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
-from acp_tui.cli.mcp_client.content_text import block_text
-from acp_tui.cli.mcp_client.offers import print_offers
-from acp_tui.cli.mcp_client.session import connected
+from acp_tui.cli.mcp.server_session import block_text, connected
 from acp_tui.cli.options import OK, assignment
-from acp_tui.console.streams import content_stream, print_json
+from acp_tui.console import content_stream, print_json
 
 if TYPE_CHECKING:
     import argparse

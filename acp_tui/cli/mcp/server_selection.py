@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.agents import catalogue
 from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.project_trust import NOT_APPROVED, ProjectTrust
-from acp_tui.config import mcp
+from acp_tui.config import agent_catalogue, mcp
 from acp_tui.config import settings as config
-from acp_tui.config.problems import closest_match
+from acp_tui.config.validators import closest_match
 from acp_tui.errors import UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
@@ -91,7 +90,7 @@ def server_named(name: str, mcp_config_files: Sequence[Path] = ()) -> ResolvedSe
 
 def require_known_agent(agent: str, here: ServersHere) -> None:
     """Raise `UserError` if an agent is neither known nor one of the `named_agents` of a server."""
-    known = catalogue.known_agents(here.settings)
+    known = agent_catalogue.known_agents(here.settings)
     names = {*known, *(name for server in here.servers for name in named_agents(server))}
     if agent not in names:
         guess = closest_match(agent, names)

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import json
+import sys
+import termios
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from acp_tui.cli.line_reader import LineReader
 from acp_tui.cli.mcp.server_selection import add_file_option, server_named
+from acp_tui.console import wrapped
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInInteraction
+from acp_tui.session.safe_text import escape_controls, escape_line
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
+
 
 CANCELLED = 130
 """The exit code after Ctrl+C."""
@@ -36,12 +46,11 @@ def run(args: argparse.Namespace) -> int:
     """Sign in and return the exit code."""
     import asyncio
 
-    from acp_tui.cli.mcp.terminal_sign_in import TerminalSignIn
     from acp_tui.mcp.sign_in.actions import sign_in
     from acp_tui.mcp.sign_in.stored_state import sign_in_state
 
     server = server_named(args.name, args.mcp_config)
-    name = visible_line(server.name)
+    name = escape_line(server.name)
     before = sign_in_state(server.url)
     terminal = TerminalSignIn(may_open=not (args.no_browser or args.paste), always_read=args.paste)
     try:
@@ -58,3 +67,102 @@ def run(args: argparse.Namespace) -> int:
     else:
         print(f"{name}: {state.describe()}.")
     return 0
+
+
+class TerminalSignIn:
+    """The dialogue of one sign-in.
+
+    Args:
+        may_open: Whether to offer to open the address in the browser, if stdin is a terminal.
+        always_read: Whether to read a pasted answer from stdin even if stdin is not a terminal.
+    """
+
+    def __init__(self, *, may_open: bool, always_read: bool) -> None:
+        self._is_terminal = sys.stdin.isatty()
+        self._may_open = may_open and self._is_terminal
+        self._reads = always_read or self._is_terminal
+        self._has_explained = False
+        self._prompt = ""  # the prompt on the screen while an answer is read
+        self._lines = LineReader()
+
+    def interaction(self) -> SignInInteraction:
+        """Return the callbacks for the sign-in."""
+        return SignInInteraction(
+            show=self._show,
+            confirm_open=self._confirm_open,
+            read_answer=self._read_answer if self._reads else None,
+            confirm_address=self._confirm_address,
+            report=self._report,
+        )
+
+    async def _show(self, url: AuthorizationUrl) -> None:
+        _print(f"To sign in to {url.server}, open this address of {url.host} in a browser:\n")
+        _print(f"{url.url}\n")  # not wrapped, so that it can be copied
+        for warning in url.warnings:
+            _print("\n".join(wrapped(f"Warning: {warning}")) + "\n")
+
+    async def _confirm_open(self, url: AuthorizationUrl) -> bool:
+        if not self._may_open:
+            return False
+        default = "y/N" if url.warnings else "Y/n"
+        _print(f"Open {url.host} in your browser? [{default}] ", end="")
+        word = (await self._read_line()).strip().lower()
+        return word in ("y", "yes") or (not word and not url.warnings)
+
+    async def _confirm_address(self, sentence: str) -> bool:
+        if not self._is_terminal:
+            return False
+        _print("\n".join(wrapped(escape_line(sentence))))
+        _print("Send requests there? [y/N] ", end="")
+        return (await self._read_line()).strip().lower() in ("y", "yes")
+
+    async def _read_answer(self) -> str:
+        if not self._is_terminal:
+            return await self._read_line()
+        if not self._has_explained:
+            self._has_explained = True
+            _print(
+                "Waiting for the browser. If it does not run on this computer, the page after\n"
+                "the sign-in will not load: copy its address (or the code in the address) from\n"
+                "the browser and paste it here."
+            )
+        self._prompt = "Address or code (not shown): "
+        try:
+            with _hidden_input():  # before the prompt, because the user may type as soon as it appears
+                _print(self._prompt, end="")
+                return await self._read_line()
+        finally:
+            self._prompt = ""
+            _print("")
+
+    def _report(self, sentence: str) -> None:
+        if not self._prompt:
+            _print(escape_line(sentence))
+            return
+        _print(f"\n{escape_line(sentence)}")
+        _print(self._prompt, end="")
+
+    async def _read_line(self) -> str:
+        """Return the next line of stdin. Raises `SignInCancelled` at the end of stdin."""
+        line = await self._lines.read_line()
+        if line is None:
+            raise SignInCancelled("The sign-in was cancelled: there is no more input.")
+        return line
+
+
+@contextmanager
+def _hidden_input() -> Iterator[None]:
+    """Within the block, turn off echo and line editing. Line editing would limit a line to 4095 bytes."""
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    changed = [*before]
+    changed[3] &= ~(termios.ECHO | termios.ICANON)
+    termios.tcsetattr(descriptor, termios.TCSADRAIN, changed)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+def _print(text: str, end: str = "\n") -> None:
+    print(escape_controls(text), end=end, file=sys.stderr, flush=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
 from acp_tui.config import mcp
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
@@ -32,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps({"name": args.name, "url": url, "signed_out": was_signed_in}))
     elif was_signed_in:
-        print(f"Signed out of {visible_line(args.name)}. Its tokens and client registration were deleted.")
+        print(f"Signed out of {escape_line(args.name)}. Its tokens and client registration were deleted.")
     else:
-        print(f"You were not signed in to {visible_line(args.name)}.")
+        print(f"You were not signed in to {escape_line(args.name)}.")
     return 0
 
 

@@ -10,13 +10,11 @@ from acp_tui.config.mcp.agent_servers import (
     switched_state,
     with_states,
 )
-from acp_tui.config.mcp.other_notations import keys_looked_for, servers_in
-from acp_tui.config.mcp.project_files import PROJECT_FILES, ProjectServers, read_project_servers, with_braces
-from acp_tui.config.mcp.resolved_server import ResolvedServer
-from acp_tui.config.mcp.server import Connection, Server, parse
+from acp_tui.config.mcp.server import Connection, Server, ServerState, SignInSettings, parse, states_in
 from acp_tui.config.mcp.server_resolution import (
     CannotSendError,
     ProgramNotFoundError,
+    ResolvedServer,
     absolute_file,
     connection_for,
     environment_names,
@@ -24,9 +22,18 @@ from acp_tui.config.mcp.server_resolution import (
     resolved_program,
     start_failure,
 )
-from acp_tui.config.mcp.server_state import ServerState, states_in
-from acp_tui.config.mcp.sign_in_settings import SignInSettings
-from acp_tui.config.mcp.sources import from_claude_code, from_document, from_json, from_json_file
+from acp_tui.config.mcp.sources import (
+    PROJECT_FILES,
+    ProjectServers,
+    from_claude_code,
+    from_document,
+    from_json,
+    from_json_file,
+    keys_looked_for,
+    read_project_servers,
+    servers_in,
+    with_braces,
+)
 
 __all__ = [
     "PROJECT_FILES",

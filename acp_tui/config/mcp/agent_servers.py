@@ -6,20 +6,19 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from acp_tui.config.mcp.server import NO_STATE
 from acp_tui.config.mcp.server_resolution import (
     CannotSendError,
     connection_for,
     require_valid,
     resolve_server,
 )
-from acp_tui.config.mcp.server_state import NO_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from acp_tui.config.mcp.resolved_server import ResolvedServer
-    from acp_tui.config.mcp.server import Server
-    from acp_tui.config.mcp.server_state import ServerState
+    from acp_tui.config.mcp.server import Server, ServerState
+    from acp_tui.config.mcp.server_resolution import ResolvedServer
 
 
 class SentServer(NamedTuple):

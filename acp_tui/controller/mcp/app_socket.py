@@ -27,7 +27,13 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcPeer, RpcError, SocketStream
+from acp_tui.mcp.json_rpc_peer import (
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    JsonRpcError,
+    JsonRpcPeer,
+    SocketStream,
+)
 from acp_tui.processes.reaper import FOLDER_NAME_BYTES, ReaperClosedError
 
 if TYPE_CHECKING:
@@ -162,7 +168,7 @@ class AppSocket:
         """Process a notification. An invalid one is only logged."""
         try:
             await self._answer(method, params)
-        except RpcError as error:
+        except JsonRpcError as error:
             log.warning("A message on the socket for MCP servers was ignored: %s", error.message)
         except Exception:
             log.exception("Processing the message %s on the socket for MCP servers failed", method)
@@ -170,10 +176,10 @@ class AppSocket:
     async def _answer(self, method: str, params: Any) -> Any:
         handler = self._handlers.get(method)
         if handler is None:
-            raise RpcError(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}.")
+            raise JsonRpcError(METHOD_NOT_FOUND, f"acp-tui does not know the method {method!r}.")
         key = params.get("session") if isinstance(params, dict) else None
         if not isinstance(key, str) or not secrets.compare_digest(key.encode(), self.session_key.encode()):
-            raise RpcError(INVALID_PARAMS, "The session is no longer open in acp-tui.")
+            raise JsonRpcError(INVALID_PARAMS, "The session is no longer open in acp-tui.")
         return await handler(params)
 
     def _private_folder(self) -> Path:

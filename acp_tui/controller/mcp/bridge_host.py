@@ -6,29 +6,175 @@ A bridge is a process between the agent and an MCP server, see `acp_tui.mcp.brid
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from acp_tui.controller.mcp.agreed_tools import AgreedTools
-from acp_tui.controller.mcp.call_records import CallRecords
-from acp_tui.controller.requests.permission_gate import GUARD_OPTIONS
-from acp_tui.controller.requests.user_questions import FormRequest, Question
-from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, RpcError
-from acp_tui.session.events import Decided, Noticed
+from acp_tui.config.paths import paths
+from acp_tui.controller.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.user_questions import FormRequest, Question
+from acp_tui.errors import UserError
+from acp_tui.mcp.failures import mask_secrets, recordable_result, secret_values, shorten_for_record
+from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, JsonRpcError
+from acp_tui.session.events import Decided, McpCalled, Noticed
 from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import ToolCall
+from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp_log import McpLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable, Sequence
     from pathlib import Path
 
-    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.config.mcp import ResolvedServer, SentServer
     from acp_tui.controller.mcp.app_socket import AppSocket, Handler
-    from acp_tui.controller.requests.permission_gate import PermissionGate, Verdict
+    from acp_tui.controller.permission_gate import PermissionGate, Verdict
     from acp_tui.permissions.subject import PathContext, Subject
-    from acp_tui.schema_form.answer import FormAnswer
+    from acp_tui.schema_form.values import FormAnswer
     from acp_tui.session.events import Event
+    from acp_tui.store.mcp_log import RecordKind
+
+
+class AcceptedTools:
+    """The tools that the user accepted from one server, identified by the digests of their definitions.
+
+    The first complete list of tools that is seen counts as accepted, whoever has requested it. What cannot be
+    saved applies until the session ends.
+
+    The methods read and write files: call them in a thread.
+    """
+
+    def __init__(self, server: ResolvedServer) -> None:
+        self._server = server
+        self._facts = McpFacts(paths().state)
+        self._first: dict[str, str] | None = None  # the first list of tools, by name, if it is not saved
+        self._agreed: dict[str, str] = {}  # the digests that `agree` was called with, by tool
+
+    def see(self, digests: dict[str, str], tools: Sequence[dict[str, Any]]) -> str | None:
+        """Accept all tools if no others were accepted before.
+
+        Args:
+            digests: The digest of each tool, by name.
+            tools: The tools as in the result of `tools/list`.
+
+        Returns a sentence if this cannot be saved.
+        """
+        from acp_tui.mcp.inspection import tool_info
+        from acp_tui.mcp.inspection_record import agree_to_first_tools
+
+        name = self._server.name
+        try:
+            agree_to_first_tools(name, self._server.digest, digests, [tool_info(tool) for tool in tools])
+        except OSError as error:
+            if self._first is None and self._saved() is None:
+                self._first = dict(digests)
+            return self._unsaved(error)
+        return None
+
+    def change(self, tool: str, digest: str | None) -> str | None:
+        """Return how a tool has changed since the user accepted it, as a clause.
+
+        Return None if the tool is unchanged, or if it cannot be compared because no list of tools was seen.
+        `digest` is None if the server does not list the tool.
+        """
+        if digest is not None and self.has_agreed(tool, digest):
+            return None
+        saved = self._saved()
+        known = self._first if saved is None else saved
+        before = (known or {}).get(tool, self._agreed.get(tool))
+        if before == digest:
+            return None
+        if before is None:
+            return None if known is None else "it is not among the tools of the server that you accepted"
+        if digest is None:
+            return "the server does not list this tool now, but you accepted it"
+        return "its description or schema has changed since you accepted it"
+
+    def has_agreed(self, tool: str, digest: str) -> bool:
+        """Return whether `agree` was called for this tool with this digest."""
+        return self._agreed.get(tool) == digest
+
+    def agree(self, tool: str, digest: str) -> str | None:
+        """Save that the user accepts a tool with this digest. Return a sentence if it cannot be saved."""
+        self._agreed[tool] = digest
+        digests = self._saved()
+        if digests is None or digests.get(tool) == digest:
+            return None  # without a complete list, the other tools would seem to be new
+        try:
+            self._facts.agree_to_tools(self._server.name, self._server.digest, {**digests, tool: digest})
+        except OSError as error:
+            return self._unsaved(error)
+        return None
+
+    def _saved(self) -> dict[str, str] | None:
+        agreed = self._facts.read(self._server.name, self._server.digest).agreed
+        return None if agreed is None else agreed.digests
+
+    def _unsaved(self, error: OSError) -> str:
+        name = escape_line(self._server.name)
+        return (
+            f"The accepted tools of the MCP server {name} cannot be saved ({error.strerror or error}). "
+            "They count as accepted until this session ends."
+        )
+
+
+_MESSAGE_KEYS = ("level", "logger", "data")
+_KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
+
+
+class CallRecords:
+    """Records the calls of one server's tools in one conversation, and the output of the server."""
+
+    def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
+        self._server = server
+        self._note = note
+        self._log_file = McpLog(paths().state, server.name, server.file)
+        self._secrets = secret_values(server)
+
+    async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        """Record a call that has ended."""
+        arguments = await asyncio.to_thread(shorten_for_record, arguments, self._secrets)
+        result = await asyncio.to_thread(recordable_result, result, self._secrets)
+        error = None if error is None else mask_secrets(error, self._secrets)
+        self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
+        await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
+
+    async def log(self, kind: str, text: str) -> None:
+        """Add output of the server to the server's log.
+
+        `kind` is `stderr`, `noise` (lines on stdout that are not messages), or `message` (MCP log messages as
+        lines of JSON).
+        """
+        if kind == "message":
+            await asyncio.to_thread(self._write_messages, text)
+            return
+        record = _KINDS.get(kind)
+        lines = [mask_secrets(line, self._secrets) for line in text.splitlines() if line.strip()]
+        if record is not None:
+            await asyncio.to_thread(self._write_lines, record, lines)
+
+    def _write_messages(self, text: str) -> None:
+        for line in text.splitlines():
+            try:
+                message = json.loads(line)
+            except (ValueError, RecursionError):
+                message = None
+            if not isinstance(message, dict):
+                message = {"data": line}  # the line was cut, or says how many lines are missing
+            fields = {key: shorten_for_record(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}
+            self._log_file.add("log", source="bridge", **fields)
+
+    def _write_lines(self, kind: RecordKind, lines: list[str]) -> None:
+        for line in lines:
+            self._log_file.add(kind, source="bridge", line=line)
+
+    def _write(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        outcome = {"result": result} if error is None else {"failure": error}
+        called = {"tool": tool, "arguments": arguments, **outcome, "seconds": round(seconds, 3)}
+        self._log_file.add("call", source="bridge", **called)
+
 
 _Answer = TypeVar("_Answer")
 
@@ -59,7 +205,7 @@ class BridgeHost:
         self._roots = roots
         self._note = note
         self._servers: dict[str, ResolvedServer] = {}
-        self._agreed_tools: dict[str, AgreedTools] = {}
+        self._agreed_tools: dict[str, AcceptedTools] = {}
         self._records: dict[str, CallRecords] = {}
         self._asking: set[asyncio.Task[Any]] = set()
         self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, FormAnswer]] | None = None
@@ -82,7 +228,7 @@ class BridgeHost:
         Opens the socket if there is any server. Raises `UserError`.
         """
         self._servers = {server.name: server for server in servers}
-        self._agreed_tools = {name: AgreedTools(server) for name, server in self._servers.items()}
+        self._agreed_tools = {name: AcceptedTools(server) for name, server in self._servers.items()}
         self._records = {name: CallRecords(server, self._note) for name, server in self._servers.items()}
         if not self._servers:
             return []
@@ -147,7 +293,7 @@ class BridgeHost:
         return {"allowed": True}
 
     def _subject(
-        self, server: str, agreed: AgreedTools, tool: str, arguments: Any, digest: str | None
+        self, server: str, agreed: AcceptedTools, tool: str, arguments: Any, digest: str | None
     ) -> Subject:
         from acp_tui.permissions.subject_reader import subject_of_mcp_call
 
@@ -215,7 +361,7 @@ class BridgeHost:
     def _named(self, params: dict[str, Any]) -> ResolvedServer:
         server = self._servers.get(_text(params, "name"))
         if server is None:
-            raise RpcError(INVALID_PARAMS, "The session has no bridge to this MCP server.")
+            raise JsonRpcError(INVALID_PARAMS, "The session has no bridge to this MCP server.")
         return server
 
 
@@ -234,7 +380,7 @@ def bridge_question(tool: McpTool, arguments: Any, subject: Subject, seconds: fl
 def _text(params: dict[str, Any], name: str) -> str:
     value = params.get(name)
     if not isinstance(value, str):
-        raise RpcError(INVALID_PARAMS, f"{name} must be a string.")
+        raise JsonRpcError(INVALID_PARAMS, f"{name} must be a string.")
     return value
 
 
@@ -246,7 +392,7 @@ def _seconds_to_ask(server: ResolvedServer) -> float:
 
 
 def _unanswered(why: str) -> Verdict:
-    from acp_tui.controller.requests.permission_gate import Verdict
+    from acp_tui.controller.permission_gate import Verdict
 
     return Verdict(None, None, why)
 
@@ -263,3 +409,35 @@ def _refusal(verdict: Verdict | None) -> str:
     if verdict.is_by_user:
         return "The user rejected the call."
     return f"The call is not allowed: {verdict.why}."
+
+
+class BridgeOffer:
+    """Converts servers to ACP objects, with bridges where they are needed."""
+
+    def __init__(self, host: BridgeHost, socket: AppSocket, note: Callable[[Event], None]) -> None:
+        self._host = host
+        self._socket = socket
+        self._note = note
+
+    async def objects(self, servers: Sequence[SentServer]) -> list[dict[str, Any]]:
+        """Return the servers as ACP objects, in the given order.
+
+        If the socket cannot be opened, servers that need a bridge are left out, and a notice lists them.
+        """
+        wanted = [one.server for one in servers if one.bridge_reason is not None]
+        try:
+            bridges = {bridge["name"]: bridge for bridge in await self._host.offer(wanted, self._socket)}
+        except UserError as error:
+            names = ", ".join(server.name for server in wanted)
+            self._note(Noticed("warning", f"{error} These MCP servers are not used: {names}."))
+            bridges = {}
+        direct = {one.server.name: one.server.for_agent() for one in servers if one.bridge_reason is None}
+        found = direct | bridges
+        return [found[one.server.name] for one in servers if one.server.name in found]
+
+
+def is_signed_in(url: str) -> bool:
+    """Return whether the user has signed in at the MCP server with this URL."""
+    from acp_tui.mcp.sign_in.stored_state import sign_in_state
+
+    return sign_in_state(url) is not None

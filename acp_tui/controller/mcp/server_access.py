@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
 
 
-class ServerAccess:
+class OneShotServerClient:
     """Sends requests to MCP servers, each request on a connection of its own.
 
     If the server is a process, it ends with the connection.

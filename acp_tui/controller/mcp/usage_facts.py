@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from acp_tui.config.paths import paths
 from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
 from acp_tui.session.state import ToolCall
-from acp_tui.store.mcp.mcp_facts import McpFacts
+from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from acp_tui.config.mcp import Server
-    from acp_tui.session.change import Change
     from acp_tui.session.events import Event
+    from acp_tui.session.record import Change
+
 
 EVIDENCE = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
 """Where the names of a call's server and tool were found, by `McpTool.source`."""

@@ -3,33 +3,109 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import sys
 import time
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from acp_tui.mcp.bridge.tool_digests import ToolDigests
-from acp_tui.mcp.bridge.upstream import Downstream
-from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS, MAX_ITEMS
+from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS, MAX_ITEMS, combined_digest, tool_digest
 from acp_tui.mcp.json_rpc_peer import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
     SERVER_ERROR,
+    JsonRpcError,
     JsonRpcPeer,
-    RpcError,
+    PeerClosedError,
 )
+from acp_tui.mcp.server_recorder import LogBudget
 from acp_tui.session.json_depth import limit_depth
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.bridge.call_guard import CallGuard
-    from acp_tui.mcp.bridge.upstream import Upstream
+    from acp_tui.mcp.app_link import AppLink
     from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
 
+
+class ToolDigests:
+    """The digests of a server's tools, as last listed to the agent and to the bridge.
+
+    A hostile server can list one definition for the agent and another one for acp-tui. A tool with several
+    definitions gets a combined digest, which differs from the digest of each definition.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, set[str]] = {}
+        self._listed: dict[str, str] = {}
+        self._is_stale = False  # whether the server has reported a change since the agent listed the tools
+
+    def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
+        """Store the digests of the tools on a page that the agent has requested.
+
+        The first page, for which `continues` is False, replaces all stored digests.
+        """
+        if not continues:
+            self._shown, self._listed, self._is_stale = {}, {}, False
+        for tool in tools:
+            self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
+
+    def add(self, tools: list[dict[str, Any]]) -> None:
+        """Store the digests of the tools on a page that the bridge has requested, not the agent."""
+        self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
+
+    def forget(self) -> None:
+        """Treat all definitions as outdated, because the server has reported a change."""
+        self._listed, self._is_stale = {}, True
+
+    def is_known(self, name: str) -> bool:
+        """Return True if the server has listed a tool and has not reported a change since then."""
+        return name in self._listed or (name in self._shown and not self._is_stale)
+
+    def all(self) -> dict[str, str]:
+        """Return the digest of each tool that the server has listed, by name."""
+        names = dict.fromkeys([*self._shown, *self._listed])
+        return {name: digest for name in names if (digest := self.of(name)) is not None}
+
+    def of(self, name: str) -> str | None:
+        """Return the digest of a tool; None if no digest of the tool is stored."""
+        found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}
+        return combined_digest(found) if found else None
+
+
+class Upstream(Protocol):
+    """The connection of a bridge to the server."""
+
+    async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
+        """Return the result of a request of the agent. Raises `RpcError`.
+
+        If the task is cancelled while the server works, the server is told to cancel the request, unless
+        MCP forbids this for the method.
+        """
+
+    def notify(self, method: str, params: Any) -> None:
+        """Pass a notification on to the server."""
+
+    async def close(self) -> None:
+        """End the connection and the server's process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Downstream:
+    """The agent's side of a bridge: the functions that the connection to the server may call."""
+
+    request: Callable[[str, Any], Awaitable[Any]]  # answers a request of the server; raises `RpcError`
+    notify: Callable[[str, Any], None]  # passes a notification of the server on to the agent
+    log: Callable[[str, str], None]  # records output; the kind is "stderr" or "noise"
+    roots: list[Path]  # the folders of the workspace; the server is started in the first
+
+
+if TYPE_CHECKING:
     OpenUpstream = Callable[[ResolvedServer, Downstream, dict[str, Any]], Awaitable[Upstream]]
     """Connects to a server. The last argument is the client capabilities to announce to the server."""
 
@@ -131,7 +207,7 @@ class Bridge:
     async def _initialize(self, upstream: Upstream, params: Any, request_id: RequestId) -> Any:
         try:
             return await upstream.request("initialize", self._with_own_capabilities(params), request_id)
-        except RpcError as error:
+        except JsonRpcError as error:
             if error.code not in _NO_HANDSHAKE or self._open_translator is None:
                 raise
         await upstream.close()
@@ -174,7 +250,7 @@ class Bridge:
         """Pass a tool call on to the server if the call is allowed. Refused calls are recorded too."""
         name = params.get("name") if isinstance(params, dict) else None
         if not isinstance(name, str):
-            raise RpcError(INVALID_PARAMS, "tools/call: name must be a string")
+            raise JsonRpcError(INVALID_PARAMS, "tools/call: name must be a string")
         arguments = params.get("arguments")
         began = time.monotonic()
         result: Any = None
@@ -188,7 +264,7 @@ class Bridge:
             error = AGENT_CANCELLED
             result = await self._call_in_time(upstream, name, params, request_id)
             error = None
-        except RpcError as failure:
+        except JsonRpcError as failure:
             error = failure.message
             raise
         else:
@@ -198,8 +274,8 @@ class Bridge:
 
     def _require_allowed(self, name: str) -> None:
         if not self._server.allows_tool(name):
-            tool = f"The tool {visible_line(name)} of {self._server.name}"
-            raise RpcError(INVALID_PARAMS, f"{tool} is excluded by acp-tui's settings.")
+            tool = f"The tool {escape_line(name)} of {self._server.name}"
+            raise JsonRpcError(INVALID_PARAMS, f"{tool} is excluded by acp-tui's settings.")
 
     async def _call_in_time(self, upstream: Upstream, name: str, params: Any, request_id: RequestId) -> Any:
         limit = self._server.timeout
@@ -207,9 +283,9 @@ class Bridge:
             async with asyncio.timeout(limit):
                 return await upstream.request("tools/call", params, request_id)
         except TimeoutError:
-            what = f"{self._server.name} did not answer the call to {visible_line(name)}"
+            what = f"{self._server.name} did not answer the call to {escape_line(name)}"
             text = f"{what} within {limit:g} seconds (the server's `timeout` in acp-tui's settings)."
-            raise RpcError(SERVER_ERROR, text) from None
+            raise JsonRpcError(SERVER_ERROR, text) from None
 
     async def _digest(self, upstream: Upstream, name: str) -> str | None:
         """Return the digest of a tool; None if the server does not list the tool in time.
@@ -233,7 +309,7 @@ class Bridge:
                         await self._report_tools(listed)
                     if not cursor:
                         break
-        except (RpcError, TimeoutError):
+        except (JsonRpcError, TimeoutError):
             pass  # some servers do not list their tools
         return self._digests.of(name)
 
@@ -256,7 +332,7 @@ class Bridge:
             return {"roots": [{"uri": root.as_uri(), "name": root.name} for root in self._roots]}
         if capability == "elicitation" and self._guard.forms:
             return {"action": "decline"}
-        raise RpcError(INVALID_REQUEST, _DECLINED[capability])
+        raise JsonRpcError(INVALID_REQUEST, _DECLINED[capability])
 
     def _notify(self, method: str, params: Any) -> None:
         if method == "notifications/tools/list_changed":
@@ -293,3 +369,125 @@ def _tool_error(text: str, params: dict[str, Any]) -> dict[str, Any]:
     if isinstance(meta, dict) and _VERSION_KEY in meta:
         result["resultType"] = "complete"  # required since 2026-07-28, where each request names its version
     return result
+
+
+MAX_RECORDED = 8_000_000
+"""The maximum length of arguments or a result as JSON. The app refuses messages that are too long."""
+KEPT_CHARACTERS = 200_000
+"""The number of characters kept when a value is cut because it is longer than `MAX_RECORDED`."""
+NO_APP = "not connected to acp-tui; calls are allowed without asking and are not recorded."
+
+
+class CallGuard(Protocol):
+    """Allows or refuses the calls to one server, records them, and passes the server's forms to the user."""
+
+    forms: bool
+    """Whether `form` can ask the user."""
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
+        """Return why a call is not allowed, as a sentence; None if the call is allowed.
+
+        `digest` is the digest of the tool; None if the server did not list the tool.
+        """
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Report a complete list of the server's tools, and the digest of each tool.
+
+        The first list that is seen counts as accepted by the user.
+        """
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:
+        """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Record a call that has ended. `began` is its start on the monotonic clock."""
+
+    def log(self, kind: str, text: str) -> None:
+        """Record output of the server."""
+
+
+class AppCallGuard:
+    """A guard that leaves permission, forms and records to a conversation of the running acp-tui."""
+
+    def __init__(self, link: AppLink, name: str, *, forms: bool = False) -> None:
+        """`forms` says whether the conversation can show forms."""
+        self._link = link
+        self._name = name
+        self._budget = LogBudget()
+        self.forms = forms
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
+        """Return why a call is not allowed, as a sentence; None if the call is allowed."""
+        call = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
+        try:
+            answer = await self._link.request("call", **call)
+        except PeerClosedError:
+            return "The call was refused: acp-tui has exited and cannot ask the user."
+        except JsonRpcError as error:
+            return f"The call was refused: {error.message}"
+        if isinstance(answer, dict) and answer.get("allowed") is True:
+            return None
+        return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Report a complete list of the server's tools, and the digest of each tool."""
+        tools = limit_depth(tools)
+        if len(json.dumps(tools)) > MAX_RECORDED:
+            tools = []  # the app needs them only to show later how they have changed
+        with contextlib.suppress(PeerClosedError, JsonRpcError):  # without the app, every call is refused
+            await self._link.request("listed", name=self._name, digests=digests, tools=tools)
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:
+        """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
+        try:
+            answer = await self._link.request("form", name=self._name, message=message, schema=schema)
+        except (PeerClosedError, JsonRpcError):
+            return {"action": "cancel"}
+        return answer if isinstance(answer, dict) else {"action": "cancel"}
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Record a call that has ended."""
+        seconds = round(time.monotonic() - began, 4)
+        outcome = {"result": _cut(result), "error": error, "seconds": seconds}
+        self._link.post("called", name=self._name, tool=tool, arguments=_cut(arguments), **outcome)
+
+    def log(self, kind: str, text: str) -> None:
+        """Record output of the server, unless the server writes too much."""
+        if lines := self._budget.pass_lines(text):
+            self._link.post("log", name=self._name, kind=kind, text="\n".join(lines))
+
+
+def _cut(value: Any) -> Any:
+    """Return the value, cut if it is too deep or too long for a message to the app."""
+    value = limit_depth(value)
+    text = json.dumps(value)
+    if len(text) <= MAX_RECORDED:
+        return value
+    return f"{text[:KEPT_CHARACTERS]}… {len(text) - KEPT_CHARACTERS:,} more characters"
+
+
+class NoCallGuard:
+    """A guard that allows every call and records nothing, for a bridge that runs without the app."""
+
+    forms = False
+
+    async def form(self, message: str, schema: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Decline: nobody can be asked."""
+        return {"action": "decline"}
+
+    async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:  # noqa: ARG002
+        """Return None: the call is allowed."""
+        await asyncio.sleep(0)
+        return None
+
+    async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
+        """Do nothing: no call is compared with what the user has accepted."""
+
+    def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
+        """Do nothing: there is no conversation in which to record the call."""
+
+    def log(self, kind: str, text: str) -> None:
+        """Copy the server's stderr to this process's stderr; ignore other output."""
+        if kind == "stderr":
+            sys.stderr.write(text)
+            sys.stderr.flush()

@@ -19,18 +19,18 @@ from mcp import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import TypeAdapter
 
+from acp_tui.mcp.callbacks import ServerHandlers
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import ServerFailure
-from acp_tui.mcp.handlers import ServerHandlers
-from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, SERVER_ERROR, RpcError
+from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, SERVER_ERROR, JsonRpcError
 from acp_tui.mcp.sign_in.actions import provider_for
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.values import FormAnswer
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.bridge.upstream import Downstream
+    from acp_tui.mcp.bridge.bridge import Downstream
+    from acp_tui.mcp.callbacks import ElicitationRequest
     from acp_tui.mcp.connection import McpConnection
-    from acp_tui.mcp.handlers import ElicitationRequest
     from acp_tui.mcp.json_rpc_peer import RequestId
 
 MAX_ROUNDS = 10
@@ -80,7 +80,7 @@ class SdkUpstream:
                 connect(server, roots=downstream.roots, auth=provider_for(server), handlers=handlers)
             )
         except ServerFailure as failure:
-            raise RpcError(SERVER_ERROR, failure.sentence) from None
+            raise JsonRpcError(SERVER_ERROR, failure.sentence) from None
         return cls(connection, downstream, stack)
 
     async def close(self) -> None:
@@ -99,7 +99,7 @@ class SdkUpstream:
             case "server/discover" if is_modern:
                 return self._discover()
             case "server/discover" | "subscriptions/listen":
-                raise RpcError(
+                raise JsonRpcError(
                     METHOD_NOT_FOUND, f"acp-tui's bridge does not support {method} for this server."
                 )
             case "ping":
@@ -159,7 +159,7 @@ class SdkUpstream:
         while isinstance(result, dict) and result.get("resultType") == "input_required":
             if rounds == MAX_ROUNDS:
                 name = self._connection.server.name
-                raise RpcError(
+                raise JsonRpcError(
                     SERVER_ERROR, f"{name} asked for input {MAX_ROUNDS} times, but sent no result."
                 )
             rounds += 1
@@ -187,12 +187,12 @@ class SdkUpstream:
         except Exception as error:
             raise await self._rpc_error(error, f"answer {method}") from error
 
-    async def _rpc_error(self, error: Exception, action: str) -> RpcError:
+    async def _rpc_error(self, error: Exception, action: str) -> JsonRpcError:
         """Return the server's own error, or an error that says why the connection failed."""
         if isinstance(error, MCPError) and error.code != types.CONNECTION_CLOSED:
-            return RpcError(error.code, error.message, error.data)
+            return JsonRpcError(error.code, error.message, error.data)
         failure = await self._connection.failure(error, action)
-        return RpcError(SERVER_ERROR, failure.sentence)
+        return JsonRpcError(SERVER_ERROR, failure.sentence)
 
 
 async def _ask_agent(request: ElicitationRequest, downstream: Downstream) -> FormAnswer:
@@ -201,7 +201,7 @@ async def _ask_agent(request: ElicitationRequest, downstream: Downstream) -> For
     params |= {"url": request.url} if request.mode == "url" else {"requestedSchema": request.schema}
     try:
         answer = await downstream.request("elicitation/create", params)
-    except RpcError:
+    except JsonRpcError:
         return FormAnswer("cancel")
     content = answer.get("content") if isinstance(answer, dict) else None
     match answer:

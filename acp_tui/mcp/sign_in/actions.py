@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from acp_tui.config.mcp.sign_in_settings import SignInSettings
+from acp_tui.config.mcp.server import SignInSettings
 from acp_tui.mcp.connection import connect
-from acp_tui.mcp.sign_in.errors import SignInError
+from acp_tui.mcp.sign_in.interaction import SignInError
 from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.sign_in.request_guard import limit_answer
 from acp_tui.mcp.sign_in.stored_state import SignInState, local_time, sign_in_state, uses_sign_in

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from acp_tui.mcp.failures import FailureCause, ServerFailure
+from acp_tui.session.safe_text import escape_line
+from acp_tui.web_browser import check_web_address
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +38,37 @@ class SignInInteraction:
 
     report: Callable[[str], None]
     """Show a sentence, such as why a pasted text cannot be used."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizationUrl:
+    """An address that a server asks the user to open. All texts are safe to display."""
+
+    server: str  # the name of the MCP server
+    url: str
+    host: str
+    warnings: tuple[str, ...]  # sentences
+
+
+def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
+    """Return the address with host and warnings. Raises `ValueError` if the address must not be opened."""
+    address = check_web_address(url)
+    return AuthorizationUrl(escape_line(server), url, address.host, address.warnings)
+
+
+class SignInError(ServerFailure):
+    """A sign-in that failed."""
+
+    def __init__(self, sentence: str, cause: FailureCause = FailureCause.SIGN_IN_FAILED) -> None:
+        super().__init__(cause, sentence)
+
+
+class SignInRequired(SignInError):  # noqa: N818  # a state rather than a fault
+    """A server requires a sign-in, but there is no `SignInInteraction` with which to ask the user."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, FailureCause.SIGN_IN_REQUIRED)
+
+
+class SignInCancelled(SignInError):  # noqa: N818  # what the user decided
+    """The user declined or cancelled the sign-in."""

@@ -9,16 +9,17 @@ token store, and runs the SDK's flow only if the server still refuses the reques
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import shlex
 import time
 from contextlib import asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError, OAuthRegistrationError
 from mcp.client.auth.utils import extract_field_from_www_auth, union_scopes
-from mcp.shared._request_clock import waiting_on_a_person  # private; the SDK's own sign-in uses it
+from mcp.shared._request_clock import waiting_on_a_person
 from mcp.shared.auth import (
     AuthorizationCodeResult,
     OAuthClientInformationFull,
@@ -27,25 +28,123 @@ from mcp.shared.auth import (
     OAuthToken,
     ProtectedResourceMetadata,
 )
-from pydantic import AnyUrl
+from pydantic import AnyUrl, BaseModel, ValidationError
 
 from acp_tui import __version__
-from acp_tui.console.web_address import is_safe_scheme
-from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip
-from acp_tui.mcp.sign_in.configured_client import authentication_method, configured_client
-from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError, SignInRequired
-from acp_tui.mcp.sign_in.redirect_answer import shown_error
-from acp_tui.mcp.sign_in.refusals import registration_refused, renewal_failed, token_refused
+from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip, shown_error
+from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInRequired
 from acp_tui.mcp.sign_in.request_guard import RequestGuard, limited
-from acp_tui.mcp.sign_in.sdk_models import NoStorage, from_stored, to_stored
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
+from acp_tui.web_browser import is_safe_scheme
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
-    from acp_tui.config.mcp.sign_in_settings import SignInSettings
+    from acp_tui.config.mcp.server import SignInSettings
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
+
+
+def configured_client(settings: SignInSettings) -> OAuthClientInformationFull | None:
+    """Return the client in the server's settings; None if the settings name no client."""
+    if not settings.client_id:
+        return None
+    return OAuthClientInformationFull(
+        client_id=settings.client_id,
+        client_secret=settings.client_secret or None,
+        issuer=settings.issuer or None,
+    )
+
+
+def authentication_method(
+    settings: SignInSettings, metadata: OAuthMetadata | None
+) -> Literal["none", "client_secret_post", "client_secret_basic"]:
+    """Return the method by which the configured client authenticates at the token endpoint."""
+    if not settings.client_secret:
+        return "none"
+    offered = metadata.token_endpoint_auth_methods_supported if metadata is not None else None
+    if offered and "client_secret_basic" not in offered and "client_secret_post" in offered:
+        return "client_secret_post"
+    return "client_secret_basic"  # the default of RFC 8414
+
+
+async def token_refused(name: str, response: httpx2.Response) -> SignInError:
+    """Return the error for a token endpoint that refused to issue a token for the server `name`."""
+    code, text = await _error_of(response)
+    words = f"{code}: {text.rstrip('.')}" if text else code
+    if code == "invalid_grant":
+        return SignInError(
+            f"The authorization code for {name} has expired or was used before ({words}); sign in again."
+        )
+    if code == "invalid_client":
+        return SignInError(
+            f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
+            "check sign_in.client_id and sign_in.client_secret."
+        )
+    return SignInError(f"The authorization server refused to issue a token for {name} ({words}).")
+
+
+def registration_refused(name: str, error: Exception) -> SignInError:
+    """Return the error for an authorization server that refused to register acp-tui."""
+    reason = shown_error(str(error)).rstrip(". ")
+    return SignInError(
+        f"The authorization server of {name} does not let acp-tui register itself ({reason}); "
+        "ask the server's provider for a client id and set sign_in.client_id."
+    )
+
+
+def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
+    """Return the error for a renewal that failed but can be tried again later."""
+    host = response.request.url.host
+    return SignInError(
+        f"The authorization server {host} could not renew the sign-in for {name} "
+        f"(HTTP {response.status_code}); try again later."
+    )
+
+
+async def _error_of(response: httpx2.Response) -> tuple[str, str]:
+    """Return an answer's error code and the server's description of the error, both safe to display."""
+    try:
+        body: Any = json.loads(await response.aread())
+        code, text = body.get("error"), body.get("error_description", "")
+    except (ValueError, AttributeError, RecursionError):
+        code, text = None, ""
+    return shown_error(str(code or f"HTTP {response.status_code}")), shown_error(str(text or ""))
+
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+class NoStorage:
+    """A token storage for the SDK that does nothing, because `SignInProvider` saves the tokens."""
+
+    async def get_tokens(self) -> OAuthToken | None:
+        """Return no tokens."""
+        return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Save nothing."""
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        """Return no registration."""
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Save nothing."""
+
+
+def from_stored(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
+    """Return the model of a stored object; None if the object is empty or damaged."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError:
+        return None
+
+
+def to_stored(model: BaseModel | None) -> dict[str, Any]:
+    """Return a model as an object to be stored."""
+    return {} if model is None else model.model_dump(mode="json", exclude_none=True)
+
 
 # The SDK logs answers of the token endpoint, which contain tokens. The raised errors say enough.
 _sdk_log = logging.getLogger("mcp.client.auth")
@@ -90,7 +189,7 @@ class SignInProvider(OAuthClientProvider):
             client_metadata_url=settings.client_metadata_url or None,
         )
         self.store = TokenStore(url)
-        self._name = visible_line(name)
+        self._name = escape_line(name)
         self._settings = settings
         self._interaction = interaction
         self._stamp: tuple[int, int] | None = None
@@ -229,7 +328,7 @@ class SignInProvider(OAuthClientProvider):
 
     async def _ask_for_address(self, origin: str, place: str) -> None:
         """Raise `SignInError` unless the user allows the sign-in to use an address that is not public."""
-        origin = visible_line(origin)
+        origin = escape_line(origin)
         what = f"{self._name} asks acp-tui to sign in at {origin}, another service {place}"
         if self._interaction is None:
             if self._settings.grant == "client_credentials":

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from acp_tui.mcp.sign_in.errors import SignInError
+from acp_tui.mcp.sign_in.interaction import SignInError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable

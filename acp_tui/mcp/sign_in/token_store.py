@@ -17,8 +17,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 from acp_tui.config.own_files import open_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
-from acp_tui.mcp.sign_in.errors import SignInError
-from acp_tui.store.files.locks import try_lock
+from acp_tui.mcp.sign_in.interaction import SignInError
+from acp_tui.store.locks import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator

@@ -18,11 +18,10 @@ import anyio
 from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-from acp_tui.mcp.failures import FailureCause, ServerFailure
-from acp_tui.mcp.secrets import mask_secrets, secret_values
+from acp_tui.mcp.failures import FailureCause, ServerFailure, mask_secrets, secret_values
 from acp_tui.processes.line_splitter import LineSplitter
 from acp_tui.processes.piped_process import ExecError, PipedProcess, StartError
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.handlers import ServerHandlers
+    from acp_tui.mcp.callbacks import ServerHandlers
 
 
 log = logging.getLogger(__name__)
@@ -106,7 +105,7 @@ class StdioProcess:
         server = self._server
         folder = str(working_directory(server))
         if not Path(folder).is_dir():
-            sentence = f"{server.name} was not started: its folder {visible_line(folder)} does not exist."
+            sentence = f"{server.name} was not started: its folder {escape_line(folder)} does not exist."
             raise ServerFailure(FailureCause.COMMAND_NOT_FOUND, sentence)
         env = {**os.environ, **server.env}
         try:
@@ -118,9 +117,9 @@ class StdioProcess:
                 on_stderr=self._on_stderr,
             )
         except StartError as error:
-            reason = visible_line(str(error))
+            reason = escape_line(str(error))
             if isinstance(error, ExecError):
-                search = visible_line(env.get("PATH", os.defpath))
+                search = escape_line(env.get("PATH", os.defpath))
                 reason += f". Check its command; the PATH is {search}"
             sentence = f"{server.name} could not be started: {reason}."
             raise ServerFailure(FailureCause.COMMAND_NOT_FOUND, sentence) from None
@@ -186,7 +185,7 @@ class StdioProcess:
 
     def _display(self, line: bytes) -> str:
         """Return a line as text, shortened, with control characters escaped and secrets masked."""
-        text = visible_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
+        text = escape_line(line[: MAX_LINE_CHARACTERS * 4].decode("utf-8", "replace").rstrip())
         text = mask_secrets(text, self._secrets)
         return text if len(text) <= MAX_LINE_CHARACTERS else text[: MAX_LINE_CHARACTERS - 1] + "…"
 

@@ -8,24 +8,174 @@ import shlex
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, Part, Word
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, CommandPart, Word
 from acp_tui.permissions.commands.named_files import sensitive_files
-from acp_tui.permissions.commands.plain_command import NotPlainError, is_plain_argv, plain_words
 from acp_tui.permissions.commands.printed_secrets import printed_secrets
-from acp_tui.permissions.commands.risky_arguments import find_argument_risks
+from acp_tui.permissions.commands.program_arguments import files_written_by_options
+from acp_tui.permissions.commands.risky_arguments import find_argument_risks, significant_variables
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
-from acp_tui.permissions.commands.written_files import find_written_files
 from acp_tui.permissions.danger.dangerous_commands import find_danger
 from acp_tui.permissions.danger.steps import expand_steps
-from acp_tui.permissions.harmless_variables import significant_variables
 from acp_tui.permissions.subject import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from acp_tui.permissions.commands.command_line import CommandLine
+    from acp_tui.permissions.danger.steps import Step
     from acp_tui.permissions.subject import PathContext
+
+
+_PIECE = re.compile(r"""(?P<bare>[\w@%+=:,./-]+)|'(?P<single>[^']*)'|"(?P<double>[^"$`\\!]*)\"""")
+_BLANKS = re.compile(r"[ \t]+")
+
+_NAMES = {
+    ";": "it joins commands with `;`",
+    "&": "it joins commands with `&`",
+    "|": "it joins commands with `|`",
+    "<": "it redirects",
+    ">": "it redirects",
+    "$": "it contains an expansion (`$`)",
+    "`": "it contains a command substitution (`` ` ``)",
+    "(": "it contains a subshell",
+    ")": "it contains a subshell",
+    "\n": "it has several lines",
+    "\r": "it has several lines",
+    "\\": "it contains a backslash",
+    "#": "it contains a comment sign",
+    "!": "it contains `!`",
+    "~": "it contains `~`, which the shell replaces",
+    "'": "a quote is not closed",
+    '"': "a quote is not closed, or contains an expansion",
+}
+
+
+class NotPlainError(ValueError):
+    """Raised if a command is not plain. The message says why, as a clause."""
+
+
+def plain_words(command: str) -> tuple[str, ...]:
+    """Split a plain command into words and remove quotes. Raises `NotPlainError` for other commands."""
+    text = command.strip(" \t\n")
+    if len(text) > MAX_COMMAND_LENGTH:
+        raise NotPlainError(f"it is longer than {MAX_COMMAND_LENGTH:,} characters")
+    words: list[str] = []
+    position = 0
+    while position < len(text):
+        word, position = read_word(text, position)
+        words.append(word)
+        blanks = _BLANKS.match(text, position)
+        position = blanks.end() if blanks else position
+    if not words:
+        raise NotPlainError("it is empty")
+    if "=" in words[0]:
+        raise NotPlainError("it begins with a variable assignment")
+    return tuple(words)
+
+
+def is_plain_argv(argv: tuple[str, ...]) -> bool:
+    """Return True if these words stay the same when they are joined with spaces and read by a shell.
+
+    An agent that reports `["git", "commit", "-m", "a; b"]` can run the command with or without a shell. The
+    words are plain only if the effect is the same in both cases.
+    """
+    try:
+        return plain_words(" ".join(argv)) == argv
+    except NotPlainError:
+        return False
+
+
+def read_word(text: str, start: int, ends: str = " \t") -> tuple[str, int]:
+    """Return the word that begins at `start`, and the position after the word.
+
+    The word ends before the first unquoted character in `ends`, or at the end of the text. Raises
+    `NotPlainError`.
+    """
+    value: list[str] = []
+    position = start
+    while position < len(text) and text[position] not in ends:
+        piece = _PIECE.match(text, position)
+        if piece is None:
+            raise NotPlainError(describe_sign(text[position]))
+        value.append(_value(piece, first=position == start))
+        position = piece.end()
+    return "".join(value), position
+
+
+def _value(piece: re.Match[str], *, first: bool) -> str:
+    bare = piece["bare"]
+    if bare is not None:
+        if first and bare.startswith("="):
+            raise NotPlainError("it contains a word that zsh replaces because it begins with `=`")
+        return bare
+    quoted: str = piece["single"] if piece["single"] is not None else piece["double"]
+    if not quoted.isprintable():
+        raise NotPlainError(_NAMES["\n"] if "\n" in quoted else "it contains an invisible character")
+    return quoted
+
+
+def describe_sign(character: str) -> str:
+    """Return a clause that says why a command with this character is not plain, such as "it redirects"."""
+    if character in _NAMES:
+        return _NAMES[character]
+    if character in "*?[]{}^":
+        return f"it contains `{character}`, which the shell may replace"
+    return "it contains a character that shells may read in different ways"
+
+
+MAX_WRITTEN = 50
+"""The maximum number of files to check per command line. Each check costs calls to the file system."""
+_HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
+_DESCRIPTOR = re.compile(r"\d+-?|-")
+_COMPUTED = re.compile(r"[$`<>*?\[{]")
+_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """The files to which a command line redirects output."""
+
+    targets: tuple[Target, ...] = ()  # for a computed name: its folder, if outside the workspace
+    unknown: bool = False  # the names of some files are computed when the command runs
+    too_many: bool = False
+
+
+def find_written_files(steps: Iterable[Step], folder: Target, context: PathContext) -> WrittenFiles:
+    """Return the files that the commands in `steps` redirect their output to.
+
+    `folder` is where the command line starts, and is used for steps whose own folder is not known. Harmless
+    devices such as /dev/null are left out.
+    """
+    found: dict[str, Target] = {}
+    seen: set[tuple[str, str]] = set()
+    unknown = False
+    for step in steps:
+        redirected = [(each.operator, each.target.text) for each in step.part.redirections]
+        words = [word.text for word in step.part.words]
+        for operator, text in (*redirected, *((">", path) for path in files_written_by_options(words))):
+            path, base = _HOME.sub("~", text), step.folder or folder.path
+            descriptor = operator.endswith("&") and _DESCRIPTOR.fullmatch(path)  # `2>&1`
+            if (
+                path in {"", "-"}
+                or ">" not in operator
+                or descriptor
+                or _HARMLESS.fullmatch(path)
+                or (path, base) in seen
+            ):
+                continue
+            if len(seen) == MAX_WRITTEN:
+                return WrittenFiles(tuple(found.values()), unknown, too_many=True)
+            seen.add((path, base))
+            computed = _COMPUTED.search(path)
+            target = context.target(
+                posixpath.dirname(path[: computed.start()]) or "." if computed else path, base
+            )
+            unknown = unknown or computed is not None
+            if computed is None or not target.inside:
+                found[target.real] = target
+    return WrittenFiles(tuple(found.values()), unknown)
+
 
 MAX_OTHER_FOLDERS = 2
 """The maximum number of folders in which parts of a line may run if a `cd` fails.
@@ -150,7 +300,7 @@ class _Unwrapped:
     inner: str | tuple[str, ...]
     folder: Target
     run: str | tuple[str, ...]  # what to run there
-    changes_of_folder: list[Part] = field(default_factory=list)  # the `cd` that were removed
+    changes_of_folder: list[CommandPart] = field(default_factory=list)  # the `cd` that were removed
     other_folders: list[Target] = field(default_factory=list)  # where parts of it run if one of these fails
 
 
@@ -184,7 +334,7 @@ def _unwrap(
                 if not found.folder.inside or len(found.other_folders) == MAX_OTHER_FOLDERS:
                     break
                 found.other_folders.append(found.folder)
-            found.changes_of_folder.append(Part((Word("cd"), Word(path))))
+            found.changes_of_folder.append(CommandPart((Word("cd"), Word(path))))
             given, found.folder = leading["rest"].strip(BLANKS), target
             continue
         else:

@@ -8,19 +8,138 @@ such arguments only if they are among the rule's own words.
 
 from __future__ import annotations
 
+import posixpath
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.git_arguments import find_git_risks
-from acp_tui.permissions.commands.git_repository import other_repository
-from acp_tui.permissions.commands.program_arguments import find_program_risks
-from acp_tui.permissions.commands.shell_builtins import evaluates
-from acp_tui.permissions.harmless_variables import is_harmless
+from acp_tui.permissions.commands.program_arguments import evaluates, find_program_risks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from acp_tui.permissions.subject import PathContext, Target
+
+
+_CONFIGURING = frozenset({"-c", "--config", "--config-env"})
+_VALUED = frozenset({
+    *("-C", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--attr-source", "--shallow-file"),
+    *_CONFIGURING,
+})  # fmt: skip
+_RUNNING_GIT_OPTIONS = frozenset({
+    *("bisect", "citool", "cvsserver", "daemon", "difftool", "fast-import", "filter-branch", "gui", "help"),
+    *("hook", "imap-send", "instaweb", "maintenance", "merge-index", "mergetool", "p4", "send-email"),
+    *("shell", "submodule", "svn", "upload-pack", "receive-pack"),
+})  # fmt: skip
+# By subcommand: options that run a program or install hooks, with the options' abbreviations.
+_RISKY_OPTIONS = {
+    "clone": re.compile(r"-[A-Za-z]*[cu]|--u|--te|--co(?!py)"),  # `-cNAME=VALUE`
+    "grep": re.compile(r"-[A-Za-z]*O"),
+    "init": re.compile(r"--te"),
+    "rebase": re.compile(r"-[A-Za-z]*x|--ex"),
+}
+
+
+def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the position of each risky argument of a git command, and the reason for the risk."""
+    if words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
+        return
+    for position, word in enumerate(words[1:], 1):
+        name, sign, _ = word.partition("=")
+        value = word if sign else "".join(words[position + 1 : position + 2])
+        if name in _CONFIGURING and "=" in value:
+            yield position, f"{name} changes the configuration of git"
+    position, subcommand = find_subcommand(words)
+    if subcommand == "config":
+        yield position, "git config changes what git runs"
+    elif (
+        subcommand in _RUNNING_GIT_OPTIONS or subcommand.startswith("remote-") or "--" in subcommand
+    ):  # `web--browse`
+        yield position, f"git {subcommand} may run programs"
+    elif subcommand.startswith("credential"):
+        yield position, f"git {subcommand} may print passwords"
+    elif options := _RISKY_OPTIONS.get(subcommand):
+        for at, word in enumerate(words[position:], position):
+            if options.match(word):
+                yield at, f"{word} may run a program"
+
+
+def find_subcommand(words: Sequence[str]) -> tuple[int, str]:
+    """Return the position and the name of a git command's subcommand; an empty name if there is none."""
+    position = 1
+    while position < len(words) and words[position].startswith("-"):
+        position += 2 if words[position] in _VALUED else 1
+    return position, "".join(words[position : position + 1])
+
+
+MAX_FOLDERS = 20
+"""The maximum number of options such as `-C` to follow. Each costs a few calls to the file system."""
+_FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
+
+
+def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
+    """Return, as a clause, why git can use a repository other than the workspace's; None without a reason."""
+    if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
+        return None
+    folders = list(islice(_folders(words, folder), MAX_FOLDERS + 1))
+    if len(folders) > MAX_FOLDERS:
+        return "it has too many options that name a folder"
+    own = {context.repository_of(context.resolve(root)) for root in (context.cwd, *context.roots)}
+    for at in folders:
+        found = context.repository_of(context.resolve(at))
+        if found is not None and found not in own:
+            return f"it runs git in {found}, which is a separate repository"
+    return None
+
+
+def _folders(words: Sequence[str], folder: str) -> Iterator[str]:
+    """Yield the folders that git uses: the current one, and those named by its options."""
+    yield folder
+    for at, text in enumerate(words[1:], 1):
+        name, sign, value = text.partition("=")
+        if text == "-C" or name in _FOLDER_OPTIONS:
+            led = posixpath.join(folder, value if sign else next(iter(words[at + 1 : at + 2]), ""))
+            folder = led if name == "-C" else folder
+            yield led
+
+
+# Values contain no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
+_VALUE = re.compile(r"[\w.@:,+=-]{0,64}", re.ASCII)
+_NAMES = re.compile(
+    r"TERM|COLORTERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?"
+    r"|CI|DEBIAN_FRONTEND|PYTHONUNBUFFERED|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS"
+)
+_TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
+_SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
+
+# Variables that name a program. Agents use the values in `_NO_PROGRAM` to prevent pagers and editors.
+_PROGRAMS = re.compile(
+    r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
+)
+_NO_PROGRAM = frozenset({"", "cat", "true", ":"})
+
+
+def is_harmless(name: str, value: str) -> bool:
+    """Return True if the allow-list contains the variable with this value."""
+    if _PROGRAMS.fullmatch(name):
+        return value in _NO_PROGRAM
+    if name == "TZ":
+        return _TIME_ZONE.fullmatch(value) is not None
+    if name == "SHELL":
+        return _SHELL.fullmatch(value) is not None
+    return _NAMES.fullmatch(name) is not None and _VALUE.fullmatch(value) is not None
+
+
+def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return names and values of the variables in `wanted` that are not harmless and differ from `usual`."""
+    return tuple(
+        sorted(
+            (name, value)
+            for name, value in wanted.items()
+            if not is_harmless(name, value) and usual.get(name) != value
+        )
+    )
+
 
 WHOLE_COMMAND = -1
 """Used instead of the position of an argument if the whole command is a risk.

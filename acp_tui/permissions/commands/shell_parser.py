@@ -14,11 +14,13 @@ from dataclasses import replace
 from acp_tui.permissions.commands.command_line import (
     MAX_COMMAND_LENGTH,
     CommandLine,
-    Part,
+    CommandPart,
     Redirection,
     Word,
+    find_end,
+    replace_escapes,
+    unescape_backticks,
 )
-from acp_tui.permissions.commands.quoting import find_end, replace_escapes, unescape_backticks
 from acp_tui.permissions.commands.wrappers import UnclearError, unwrap
 
 MAX_DEPTH = 12
@@ -64,7 +66,7 @@ def parse_argv(argv: tuple[str, ...]) -> CommandLine:
             line.problem, line.too_long = TOO_LONG, True
             break
     with suppress(_CannotParseError):
-        _Parser("", line, depth=0).add_command(Part(tuple(words), open_ended=line.too_long))
+        _Parser("", line, depth=0).add_command(CommandPart(tuple(words), open_ended=line.too_long))
     return line
 
 
@@ -79,7 +81,9 @@ class _Parser:
         self.depth = depth
         self.at = 0
         self.pipelines = pipelines if pipelines is not None else [0]  # last number; nested parsers share it
-        self.here_documents: list[tuple[str, bool, Part]] = []  # delimiter, whether text is expanded, reader
+        self.here_documents: list[
+            tuple[str, bool, CommandPart]
+        ] = []  # delimiter, whether text is expanded, reader
 
     def parse(self) -> None:
         """Parse the text. If that is not possible, report the reason (see `report`)."""
@@ -103,9 +107,9 @@ class _Parser:
 
     # ----------------------------------------------------------------- commands
 
-    def commands(self) -> list[Part]:
+    def commands(self) -> list[CommandPart]:
         """Parse and return commands up to an unmatched `)`, or up to the end of the text."""
-        found: list[Part] = []
+        found: list[CommandPart] = []
         pipeline = self._new_pipeline()
         while True:
             part = self.command(pipeline)
@@ -124,12 +128,12 @@ class _Parser:
         self.pipelines[0] += 1
         return self.pipelines[0]
 
-    def command(self, pipeline: int) -> Part | None:
+    def command(self, pipeline: int) -> CommandPart | None:
         """Parse one command up to the next operator, and the commands inside its words.
 
         Return None if the command is empty.
         """
-        part = Part((), pipeline=pipeline)
+        part = CommandPart((), pipeline=pipeline)
         words: list[Word] = []
         redirections: list[Redirection] = []
         assignments: list[str] = []
@@ -162,7 +166,7 @@ class _Parser:
         self.add_command(part)
         return part
 
-    def add_command(self, part: Part, layer: int = 0) -> None:
+    def add_command(self, part: CommandPart, layer: int = 0) -> None:
         """Add a command, and the commands that it wraps, to `line`.
 
         `layer` is the number of wrappers around the command.
@@ -191,7 +195,7 @@ class _Parser:
         if part.words:
             self.add_wrapped(part, layer)
 
-    def add_wrapped(self, part: Part, layer: int) -> None:
+    def add_wrapped(self, part: CommandPart, layer: int) -> None:
         """If `part` is `sudo`, `env`, `sh -c`, `find -exec` or the like, add the commands that it wraps."""
         if len(part.words) > MAX_WRAPPER_WORDS:
             self.report(TOO_LONG)
@@ -208,13 +212,13 @@ class _Parser:
                 open_ended = part.open_ended or wrapped.open_ended
                 self.add_command(replace(part, words=words, open_ended=open_ended), layer + 1)
 
-    def script(self, text: str) -> list[Part]:
+    def script(self, text: str) -> list[CommandPart]:
         """Parse a script that runs in a separate shell, and return its commands."""
         before = len(self.line.parts)
         _Parser(text, self.line, depth=self.depth + 1, pipelines=self.pipelines).parse()
         return self.line.parts[before:]
 
-    def nested_commands(self) -> list[Part]:
+    def nested_commands(self) -> list[CommandPart]:
         """Parse and return commands up to the closing `)`, and move past it."""
         self.depth += 1
         self.check_depth()
@@ -229,7 +233,7 @@ class _Parser:
 
     # ----------------------------------------------------------------- redirections
 
-    def redirection(self, operator: str, part: Part) -> Redirection:
+    def redirection(self, operator: str, part: CommandPart) -> Redirection:
         """Parse the target of a redirection."""
         if not self.skip_blanks():
             raise _CannotParseError("a redirection has no target")
@@ -282,7 +286,7 @@ class _Parser:
                 return self.text[self.at] != ")" and _OPERATOR.match(self.text, self.at) is None
         return False
 
-    def word(self, part: Part) -> Word:
+    def word(self, part: CommandPart) -> Word:
         """Parse one word, and add the commands inside it to `part.inner`."""
         if self.text.startswith(("<(", ">("), self.at):
             self.at += 2
@@ -300,7 +304,7 @@ class _Parser:
         text = "".join(pieces)
         return Word(text, literal or text in {"[", "[["})
 
-    def piece(self, character: str, part: Part) -> tuple[str, bool]:
+    def piece(self, character: str, part: CommandPart) -> tuple[str, bool]:
         """Parse the next piece of a word. The piece begins with `character`.
 
         Return the text of the piece, and whether the piece is literal.
@@ -331,7 +335,7 @@ class _Parser:
         self.at = end + 1
         return text
 
-    def double_quoted(self, part: Part) -> tuple[str, bool]:
+    def double_quoted(self, part: CommandPart) -> tuple[str, bool]:
         """Parse a text in double quotes. Return the text, and whether it is literal."""
         pieces: list[str] = []
         literal = True
@@ -355,7 +359,7 @@ class _Parser:
                 literal = literal and fixed
         raise _CannotParseError("a quote is not closed")
 
-    def expansion(self, part: Part, *, quoted: bool = False) -> tuple[str, bool]:
+    def expansion(self, part: CommandPart, *, quoted: bool = False) -> tuple[str, bool]:
         """Parse `$…` or a command in backticks. Return the text, and whether the text is literal."""
         start = self.at
         if self.text[start] == "`":
@@ -377,7 +381,7 @@ class _Parser:
             return ("", False) if self.text.startswith('"', self.at) else ("$", True)
         return self.text[start : self.at], False
 
-    def parameter(self, part: Part, *, quoted: bool) -> None:
+    def parameter(self, part: CommandPart, *, quoted: bool) -> None:
         """Parse `${…}`, whose default value can run commands.
 
         Raises `_CannotParseError` for an unescaped quote directly in a quoted `${…}`: shells read such a

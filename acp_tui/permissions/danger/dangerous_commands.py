@@ -11,14 +11,219 @@ import re
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import CommandLine, Part, Word
+from acp_tui.permissions.commands.command_line import CommandLine, CommandPart, Word
 from acp_tui.permissions.commands.shell_parser import parse_command_line
-from acp_tui.permissions.danger import deletion, disks, downloads, inline_code, system
+from acp_tui.permissions.danger import deletion, downloads, inline_code
 from acp_tui.permissions.danger.inline_code import BOMB
+from acp_tui.permissions.danger.protected_paths import (
+    describe_system_path,
+    find_system_file,
+    is_device,
+    is_wild,
+)
 from acp_tui.permissions.danger.steps import Step, expand_steps, find_feeders
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+
+_FORMATTERS = re.compile(
+    r"(?:mkfs|newfs)[\w.]*|mke2fs|mkntfs|mkdosfs|mkexfatfs|mkreiserfs|wipefs|blkdiscard|mkswap|sg_format"
+    r"|sg_sanitize|nwipe|scrub"
+)
+# With `-n`, these only say what they would do. For other formatters, `-n` is a label or a setting.
+_DRY_RUNNERS = re.compile(r"mke2fs|mkfs\.ext[234]|mkntfs|mkfs\.ntfs|wipefs")
+_REMOVERS = frozenset({"lvremove", "vgremove", "pvremove", "lvreduce"})
+# Partition editors, with the options and commands that only print.
+_DISK_EDITORS = {
+    "sfdisk": re.compile(r"-[dlJsVvhn]+|--(?:dump|list|json|show-\w+|verify|version|help|no-act)\b.*"),
+    "fdisk": re.compile(r"-[lxsvVh]+|--(?:list|list-details|getsz|version|help)\b.*"),
+    "cfdisk": re.compile(r"-[hV]|--(?:help|version)"),
+    "gdisk": re.compile(r"-l"),
+    "cgdisk": re.compile(r"(?!)"),
+    "parted": re.compile(r"-[lvh]|--(?:list|version|help)|print|align-check"),
+    "sgdisk": re.compile(r"-[pvVDEfFLP]+|-[ib].*|--(?:print|info|verify|version|backup|display\S*|help)\b.*"),
+}
+_PARTED_PRINTS = re.compile(
+    r"print|all|free|list|devices|align-check|min(?:imal)?|opt(?:imal)?|unit|[kKMGTP]i?B|s|B|%|cyl|chs|compact|\d+"
+)
+# Destructive subcommands and options.
+_DESTROYING = {
+    "hdparm": re.compile(r"--(?:security-\S+|trim-sector\S*|write-sector|repair-sector|make-bad-sector)"),
+    "nvme": re.compile(r"format|sanitize|delete-ns|write\S*"),
+    "badblocks": re.compile(r"-[^\Ww]*+w\w*+"),
+    "cryptsetup": re.compile(
+        r"luksFormat|erase|luksErase|luksKillSlot|luksRemoveKey|reencrypt", re.IGNORECASE
+    ),
+    "zpool": re.compile(r"destroy|labelclear"),
+    "zfs": re.compile(r"destroy|rollback"),
+    "mdadm": re.compile(r"--zero-superblock"),
+    "dmsetup": re.compile(r"remove_all|wipe_table"),
+    "gpart": re.compile(r"destroy|delete"),
+    "diskutil": re.compile(
+        r"(?:erase|zero|secureerase|partitiondisk|reformat|randomdisk|deletecontainer|deletevolume).*",
+        re.IGNORECASE,
+    ),
+    "asr": re.compile(r"--erase"),
+    "debugfs": re.compile(r"-w"),
+    "ntfsclone": re.compile(r"--overwrite|-O"),
+}
+
+
+def check_format(step: Step) -> str | None:
+    """Check for programs that format, partition or erase disks."""
+    words = step.arguments
+    if _FORMATTERS.fullmatch(step.name) and not _formats_nothing(step):
+        return "it formats a disk"
+    if step.name in _REMOVERS and words:
+        return "it removes a volume"
+    if step.name in _DISK_EDITORS and step.operands and not _only_prints(step):
+        return "it changes the partitions of a disk"
+    destroying = _DESTROYING.get(step.name)
+    return "it erases a disk" if destroying and any(map(destroying.fullmatch, words)) else None
+
+
+def _formats_nothing(step: Step) -> bool:
+    words = step.arguments
+    if "-n" in words and _DRY_RUNNERS.fullmatch(step.name):
+        return True
+    return bool({"--help", "--no-act", "--version"} & set(words)) or [*words] == ["-V"]
+
+
+def _only_prints(step: Step) -> bool:
+    """Return True if a partition editor has options or commands, and all of them only print."""
+    printing = _DISK_EDITORS[step.name]
+    if step.name == "parted":  # its commands follow the device, and may be abbreviated
+        others = [word for word in step.operands[1:] if not _PARTED_PRINTS.fullmatch(word)]
+    else:
+        others = [word for word in step.arguments if word.startswith("-") and not printing.fullmatch(word)]
+    return not others and any(map(printing.fullmatch, step.arguments))
+
+
+def check_device_write(step: Step) -> str | None:
+    """Check for commands that write directly to a disk or another device."""
+    written = list(step.written)
+    if step.name in {"dd", "dcfldd", "dc3dd"}:
+        written += [text.partition("=")[2] for text in step.arguments if text.startswith(("of=", "wipe="))]
+    elif step.name in {"tee", "shred", "truncate", "wipe"}:
+        written += step.operands
+    elif step.name in {"cp", "mv", "install", "ddrescue"}:
+        written += [text for text in step.operands[1:] if is_device(text)]
+    found = next((path for path in written if is_device(path)), None)
+    return f"it overwrites the device {found}" if found else None
+
+
+DISK_CHECKS: tuple[Callable[[Step], str | None], ...] = (check_format, check_device_write)
+
+
+_ENDING = frozenset({"shutdown", "reboot", "poweroff", "halt"})
+_ENDING_UNITS = frozenset({"poweroff", "reboot", "halt", "kexec", "emergency", "rescue"})
+_ROOT_MOUNT = re.compile(
+    r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
+)
+_HARMLESS_SIGNAL = re.compile(r"(?:-|--signal=)(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
+_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
+_REMOUNT = re.compile(r"(?:\b|^-o)remount\b")
+_SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
+
+
+def check_vital_file(step: Step) -> str | None:
+    """Check for commands that change a vital file, such as `> /etc/passwd`, `sed -i … /etc/sudoers`."""
+    written = list(step.written)
+    if step.name in {"tee", "truncate", "sponge"}:
+        written += step.operands
+    elif step.name in {"cp", "mv", "install", "ln", "rsync"}:
+        written += step.operands[-1:]
+    elif step.name in {"sed", "gsed", "perl", "ed", "ex"}:
+        in_place = step.name in {"ed", "ex"} or "i" in step.letters or step.has("--in-place")
+        written += step.operands if in_place else []
+    elif step.name == "dd":
+        written += [text[3:] for text in step.arguments if text.startswith("of=")]
+    for path in written:
+        found = find_system_file(path, step.folder)
+        if found is None and is_wild(path.rpartition("/")[2]):  # `/etc/*`
+            found = describe_system_path(path, step.folder)
+        if found:
+            return f"it changes {found}, which the system needs"
+    return None
+
+
+def check_mount(step: Step) -> str | None:
+    """Check for commands that unmount a file system the machine needs, or mount it in another way."""
+    if step.name == "umount":
+        if step.has("--all") or re.search(r"a", step.letters):
+            return "it unmounts all file systems"
+        found = next(
+            (what for path in step.operands if (what := describe_system_path(path, step.folder))), None
+        )
+        return f"it unmounts {found}" if found else None
+    if step.name != "mount" or not any(map(_REMOUNT.search, step.arguments)):
+        return None
+    found = next((what for path in step.operands if (what := describe_system_path(path, step.folder))), None)
+    return f"it mounts {found} in another way" if found else None
+
+
+def check_shutdown(step: Step) -> str | None:
+    """Check for commands that stop the machine or all processes, such as `reboot`, `kill -9 -1`."""
+    words = step.arguments
+    if step.name not in {"kill", "killall5"} and {"--help", "--version", "-c", "--show"} & set(words):
+        return None
+    if (
+        step.name in _ENDING
+        or (step.name in {"init", "telinit"} and words[:1] in {("0",), ("6",)})
+        or (
+            step.name in {"systemctl", "loginctl"} and step.operands[:1] and step.operands[0] in _ENDING_UNITS
+        )
+    ):
+        return "it shuts the machine down"
+    if step.name == "kill" and len(words) > 1 and words[0] not in {"-l", "-L", "--list", "--table"}:
+        is_separate = words[0] in {"-s", "-n", "--signal"}
+        signal, targets = (f"-{words[1]}", words[2:]) if is_separate else (words[0], words[1:])
+        more_options = any(re.match("--?[a-zA-Z]", text) for text in targets)  # one may be the signal
+        ends_first = "1" in targets and (more_options or not _HARMLESS_SIGNAL.fullmatch(signal))
+        return "it kills every process" if "-1" in targets or ends_first else None
+    return "it kills every process" if step.name == "killall5" else None
+
+
+def check_accounts(step: Step) -> str | None:
+    """Check for commands that delete accounts, groups or all scheduled jobs, such as `crontab -r`."""
+    if step.name == "crontab" and "r" in step.letters:
+        return "it deletes all scheduled jobs"
+    if step.name in {"userdel", "deluser", "groupdel"} and step.operands:
+        return "it deletes an account"
+    return None
+
+
+def check_set_user_id(step: Step) -> str | None:
+    """Check for commands that let every user become root by setting the set-user-ID bit of a shell."""
+    if step.name == "chmod" and any(map(_SET_USER_ID.fullmatch, step.operands[:1])):
+        return (
+            "it lets every user become root" if any(map(_SHELL_FILE.fullmatch, step.operands[1:])) else None
+        )
+    return None
+
+
+def check_root_mount(step: Step) -> str | None:
+    """Check for commands that start a container with write access to the whole machine."""
+    if step.name not in {"docker", "podman", "nerdctl"} or not {"run", "create"} & set(step.arguments):
+        return None
+    for text in step.arguments:
+        found = _ROOT_MOUNT.fullmatch(text)
+        options = (found["rest"] or found["more"]) if found else ""
+        if found and not re.search(r":(?:\w+,)*ro\b|\breadonly\b", options):
+            return "it lets a container write to the whole machine"
+    return None
+
+
+SYSTEM_CHECKS: tuple[Callable[[Step], str | None], ...] = (
+    check_vital_file,
+    check_mount,
+    check_shutdown,
+    check_accounts,
+    check_set_user_id,
+    check_root_mount,
+)
+
 
 _FORK_BOMB = re.compile(
     r"(?<![^\s(){};&|])(?P<name>[^\s(){};&|]++)\s*+(?:\(\s*+\)\s*+)?\{[^{}]{0,200}?"
@@ -122,9 +327,9 @@ def _in_prose(text: str, depth: int) -> str | None:
     return _in_steps(line, expand_steps(line), depth)
 
 
-def _mentions(text: str) -> list[Part]:
+def _mentions(text: str) -> list[CommandPart]:
     """Return the passages of a text that begin with the name of a dangerous command, parsed as commands."""
-    parts: list[Part] = []
+    parts: list[CommandPart] = []
     pipeline = 1
     for separator, piece in _pieces(text):
         pipeline += separator != "|"
@@ -137,7 +342,7 @@ def _mentions(text: str) -> list[Part]:
             if len(parts) == MAX_MENTIONS:
                 return parts
             mentioned = words[start : start + MENTION_WORDS]
-            parts.append(Part(tuple(map(_word, mentioned)), pipeline=pipeline))
+            parts.append(CommandPart(tuple(map(_word, mentioned)), pipeline=pipeline))
     return parts
 
 
@@ -165,7 +370,7 @@ def _is_name(word: str) -> bool:
 def _in_steps(line: CommandLine, steps: Sequence[Step], depth: int) -> str | None:
     """Return the first reason why a command in `steps` is dangerous; None if no command is dangerous."""
     for step in steps:
-        for check in (*deletion.CHECKS, *disks.CHECKS, *system.CHECKS):
+        for check in (*deletion.CHECKS, *DISK_CHECKS, *SYSTEM_CHECKS):
             if why := check(step):
                 return why
     for check_all in (*downloads.CHECKS, deletion.check_listed_removal):

@@ -11,9 +11,9 @@ from acp_tui.permissions.danger.protected_paths import (
     WORKSPACE,
     climbs_out,
     describe_precious,
-    describe_protected,
+    describe_system_path,
     describe_workspace,
-    find_vital_file,
+    find_system_file,
     is_wild,
     join_path,
 )
@@ -48,9 +48,9 @@ def check_removal(step: Step) -> str | None:
             found = describe_precious(path, step.folder) or describe_workspace(path, step.folder, step.roots)
         else:
             found = (
-                describe_protected(path, step.folder)
+                describe_system_path(path, step.folder)
                 if is_wild(path.rpartition("/")[2])
-                else find_vital_file(path, step.folder)
+                else find_system_file(path, step.folder)
             )
             found = found or _below_system(path, step.folder)
         if found:
@@ -65,7 +65,9 @@ def _below_system(path: str, folder: str) -> str | None:
     """
     found = describe_precious(path, folder)
     return (
-        found if found and found != describe_protected(path, folder) and not found.startswith(HOME) else None
+        found
+        if found and found != describe_system_path(path, folder) and not found.startswith(HOME)
+        else None
     )
 
 
@@ -99,7 +101,7 @@ def _first_protected(paths: Iterable[str], step: Step, verb: str = "deletes") ->
     """Describe the first path that is protected; for a deletion also one that means the whole workspace."""
     roots = step.roots if verb == "deletes" else ()
     for path in paths:
-        if what := describe_protected(path, step.folder) or describe_workspace(path, step.folder, roots):
+        if what := describe_system_path(path, step.folder) or describe_workspace(path, step.folder, roots):
             return what
     return None
 
@@ -163,7 +165,7 @@ def check_rights(step: Step) -> str | None:
     """Check for changes of the permissions of protected paths: `chmod -R 777 /`, `chown -R me /etc`."""
     if step.name not in {"chmod", "chown", "chgrp", "setfacl", "chattr", "chflags", "chcon"}:
         return None
-    check: Callable[[str, str], str | None] = describe_protected if _recursive(step) else find_vital_file
+    check: Callable[[str, str], str | None] = describe_system_path if _recursive(step) else find_system_file
     found = next((what for path in step.operands if (what := check(path, step.folder))), None)
     return f"it changes the permissions of {found}" if found else None
 
@@ -185,7 +187,7 @@ def check_git_clean(step: Step) -> str | None:
             folder = assignment.partition("=")[2]
     if not forced:
         return None
-    if found := describe_protected(folder, step.folder) if folder else None:
+    if found := describe_system_path(folder, step.folder) if folder else None:
         return f"it deletes untracked files in {found}"
     led = join_path(folder, step.folder) if folder else ""
     places = [text for text in options if not text.startswith("-")]
@@ -261,7 +263,7 @@ def _listed(listers: Iterable[Step]) -> str | None:
 def _named_in(step: Step) -> str | None:
     """Describe the protected folder named in the step's here-string."""
     words = (word for text in step.part.input for word in text.split())
-    return next((what for word in words if (what := describe_protected(word, step.folder))), None)
+    return next((what for word in words if (what := describe_system_path(word, step.folder))), None)
 
 
 def _recursive(step: Step) -> bool:

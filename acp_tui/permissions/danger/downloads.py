@@ -19,7 +19,7 @@ from acp_tui.permissions.danger.steps import Step, find_feeders
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from acp_tui.permissions.commands.command_line import Part
+    from acp_tui.permissions.commands.command_line import CommandPart
 
 DOWNLOADERS = frozenset({
     *("curl", "wget", "wget2", "fetch", "aria2c", "axel", "http", "https", "xh", "lynx", "w3m", "ftp"),
@@ -247,11 +247,11 @@ def _runs_words(step: Step) -> bool:
     return step.name in ALL_SHELLS | {"eval", "source", "."} or INTERPRETER.match(step.name) is not None
 
 
-def _group_runs_input(part: Part) -> bool:
+def _group_runs_input(part: CommandPart) -> bool:
     return not part.words and any(runs_input(Step(inner)) for inner in part.inner)
 
 
-def _downloads(part: Part) -> bool:
+def _downloads(part: CommandPart) -> bool:
     return _feeds(Step(part)) or any(map(_downloads, part.inner))
 
 

@@ -54,7 +54,7 @@ _FEWEST_CLIMBS = 3
 _MAX_NAME = 255  # longer names do not exist, and long patterns are slow to match
 
 
-def describe_protected(path: str, folder: str = "") -> str | None:
+def describe_system_path(path: str, folder: str = "") -> str | None:
     """Describe a path that means the root, a home, a system folder or everything in one of them; else None.
 
     Args:
@@ -70,7 +70,7 @@ def describe_precious(path: str, folder: str = "") -> str | None:
     Also describes vital files, all files of some system folders, and folders of a home such as `Documents` or
     `.ssh`.
     """
-    if found := describe_protected(path, folder) or find_vital_file(path, folder):
+    if found := describe_system_path(path, folder) or find_system_file(path, folder):
         return found
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)
@@ -98,7 +98,7 @@ def climbs_out(path: str) -> bool:
     return bool(path) and set(posixpath.normpath(path).split("/")) == {".."}
 
 
-def find_vital_file(path: str, folder: str = "") -> str | None:
+def find_system_file(path: str, folder: str = "") -> str | None:
     """Return the absolute path of a file that is known to be vital for the system; None for other files."""
     for parts in _candidates(path, folder):
         plain = "/" + "/".join(parts)

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice, pairwise, product, takewhile
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import Part, Redirection, Word
-from acp_tui.permissions.commands.quoting import replace_escapes
+from acp_tui.permissions.commands.command_line import CommandPart, Redirection, Word, replace_escapes
 from acp_tui.permissions.commands.shell_parser import parse_argv
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.protected_paths import join_path
@@ -46,7 +45,7 @@ _DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
 class Step:
     """One command with its words expanded."""
 
-    part: Part
+    part: CommandPart
     folder: str = ""  # where it runs; empty if that is not known
     roots: tuple[str, ...] = ()  # the folders of the workspace
 
@@ -136,7 +135,7 @@ class _Shell:
             return [found["rest"]]
         return [found[0]]
 
-    def record_assignments(self, part: Part) -> None:
+    def record_assignments(self, part: CommandPart) -> None:
         """Record the variables that a command sets."""
         given = part.assignments if part.name not in _DECLARING else (*part.assignments, *part.arguments)
         fresh: dict[str, list[str]] = {}
@@ -156,7 +155,7 @@ class _Shell:
         self.variables |= {str(number): [word] for number, word in enumerate(words, first)}
         self.variables |= dict.fromkeys("@*", [*words[1 - first :]] or [""])
 
-    def change_folder(self, part: Part) -> None:
+    def change_folder(self, part: CommandPart) -> None:
         """Change `folder` if the command is `cd`, `pushd` or `popd`."""
         places = [text for text in part.arguments if not re.match(r"-.|\+\d", text)]
         if part.name == "popd" or (part.name == "cd" and places[:1] == ["-"]):
@@ -170,7 +169,7 @@ _FOLDER_OPTIONS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
 """The options of wrappers that name the folder in which the wrapped command runs: short and long."""
 
 
-def _folder_of_wrapped(wrapper: Part, wrapped: Part) -> str:
+def _folder_of_wrapped(wrapper: CommandPart, wrapped: CommandPart) -> str:
     """Return the folder in which a wrapper's options say to run the wrapped command; "" if they name none."""
     short, long = _FOLDER_OPTIONS[wrapper.name]
     program = wrapped.words[0].text if wrapped.words else ""
@@ -192,7 +191,7 @@ def expand_steps(line: CommandLine, folder: str = "", roots: tuple[str, ...] = (
     """
     shell = _Shell(folder)
     found: list[Step] = []
-    wrapper: Part | None = None
+    wrapper: CommandPart | None = None
     for given in line.parts:
         for part in _expand_part(given, shell):
             shell.record_assignments(part)
@@ -235,7 +234,7 @@ def _program(word: str) -> str:
     return folder + slash + name
 
 
-def _expand_part(part: Part, shell: _Shell) -> list[Part]:
+def _expand_part(part: CommandPart, shell: _Shell) -> list[CommandPart]:
     """Return the command with expanded words.
 
     If the program is known only after the expansion, also return the commands that the program wraps. If the

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from acp_tui.session.events import ProtocolFault
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 _TEXT, _INTEGER, _NUMBER = "a string", "a whole number", "a number"
 _LIST, _OBJECT, _FLAG = "a list", "an object", "true or false"
@@ -75,7 +75,7 @@ def field_faults(what: str, value: dict[str, Any]) -> list[ProtocolFault]:
     faults = list(dict.fromkeys(_faults(shape, value, "")))
     others = [name for name in value if name not in ("sessionUpdate", "_meta")]
     if "sessionUpdate" in value and others and not any(name in shape for name in others):
-        faults = [f"none of {', '.join(shape)} (it has: {visible_line(', '.join(others)[:80])})"]
+        faults = [f"none of {', '.join(shape)} (it has: {escape_line(', '.join(others)[:80])})"]
     return [ProtocolFault(f"Wrong fields in {what}: {'; '.join(faults)}", value)] if faults else []
 
 

@@ -17,27 +17,27 @@ from acp_tui.session.reduce import (
     lifecycle,
     messages,
     notices,
-    own_tools,
     plans,
     requests,
-    stored_settings,
     terminals,
     tool_calls,
     turns,
     usage,
 )
-from acp_tui.session.reduce.subagents import lifecycle as subagent_lifecycle
-from acp_tui.session.reduce.subagents import messages as subagent_messages
-from acp_tui.session.reduce.subagents import requests as subagent_requests
-from acp_tui.session.reduce.subagents import sessions as subagent_sessions
-from acp_tui.session.reduce.subagents import tool_calls as subagent_tool_calls
+from acp_tui.session.reduce import subagents as subagent_lifecycle
+from acp_tui.session.reduce import subagents as subagent_messages
+from acp_tui.session.reduce import subagents as subagent_requests
+from acp_tui.session.reduce import subagents as subagent_sessions
+from acp_tui.session.reduce import subagents as subagent_tool_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
 
+
+if TYPE_CHECKING:
     Handler = Callable[[Session, Any, float], list[Change]]
 
 
@@ -86,9 +86,9 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.ConfigOptionSet: EventRule(facts.config_option_set, "its options"),
     ev.ModelChanged: EventRule(facts.model_changed, "its model"),
     ev.McpCalled: EventRule(facts.mcp_called),
-    ev.OwnToolCalled: EventRule(own_tools.own_tool_called),
-    ev.OwnToolEnded: EventRule(own_tools.own_tool_ended),
-    ev.SettingsRestored: EventRule(stored_settings.settings_restored),
+    ev.OwnToolCalled: EventRule(tool_calls.own_tool_called),
+    ev.OwnToolEnded: EventRule(tool_calls.own_tool_ended),
+    ev.SettingsRestored: EventRule(facts.settings_restored),
     ev.UsageChanged: EventRule(usage.usage_changed, "its usage"),
     ev.TokensUsed: EventRule(usage.tokens_used, "its usage"),
     ev.Retrying: EventRule(usage.retrying, "a repeated request to its model"),
@@ -134,7 +134,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.FileServed: EventRule(files.file_served),
     ev.Unknown: EventRule(notices.unknown, "an unknown message"),
     ev.RequestRefused: EventRule(notices.request_refused),
-    ev.Nothing: EventRule(notices.ignore, "something"),
+    ev.IgnoredMessage: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
     ev.SubagentChanged: EventRule(
@@ -146,7 +146,7 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.InSubagent: EventRule(
         _with_subagents(subagent_tool_calls.in_subagent), "an update of a subagent", in_history=True
     ),
-    ev.Elsewhere: EventRule(
+    ev.OtherSessionUpdate: EventRule(
         _with_subagents(subagent_sessions.elsewhere), "an update for another session", in_history=True
     ),
 }
@@ -158,7 +158,7 @@ def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
     handler, heard, in_history = HANDLERS[type(event)]
     if heard is not None:
         session.heard_at = at
-        session.heard = event.what if type(event) is ev.Nothing else heard
+        session.heard = event.what if type(event) is ev.IgnoredMessage else heard
         session.retrying = None
     replay = session.reducer_state.replay
     if replay is not None:

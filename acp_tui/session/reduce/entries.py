@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
+from acp_tui.session.record import Change
 from acp_tui.session.state import AgentMessage, Notice, Terminal, Thought, Unrecognised
 
 if TYPE_CHECKING:

@@ -4,16 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.offered_options import value_name
+from acp_tui.session.offered_options import current_settings, value_name
 from acp_tui.session.reduce.entries import add_notice, fact_changed
-from acp_tui.session.reduce.stored_settings import update_settings
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import McpCall, Mode, QueuedPrompt, Usage
-from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import ConfigOption, Session
+
+
+def update_settings(session: Session) -> None:
+    """Store the current values of all settings, unless stored values are being restored."""
+    if not session.reducer_state.restoring:
+        session.settings = current_settings(session)
+
+
+def begin_restore(session: Session) -> list[Change]:
+    """Start to restore settings: keep the stored values, and clear the current ones.
+
+    The agent reports the current values when it has opened the session.
+    """
+    session.reducer_state.restoring = bool(session.settings)
+    session.mode = session.model = None
+    for option in session.config_options:
+        option.current = None
+    return [fact_changed("mode"), fact_changed("model"), fact_changed("config_options")]
+
+
+def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
+    """Store the current value of each setting, except for settings that could not be restored."""
+    wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
+    session.reducer_state.restoring = False
+    session.settings = current_settings(session) | wanted
+    return []
+
+
+def end_restore(session: Session) -> None:
+    """Stop restoring settings. Called when a prompt is sent: older logs have no `SettingsRestored` event."""
+    if session.reducer_state.restoring:
+        session.reducer_state.restoring = False
+        session.settings = current_settings(session)
+
 
 MAX_MCP_CALLS = 200
 """The maximum number of MCP tool calls that a session keeps."""
@@ -140,7 +173,7 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
     """Add a notice about a setting's new value, except while history is replayed or settings are restored."""
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
-    return add_notice(session, at, f"{what}: {visible_line(value)}")  # may be a raw id instead of a name
+    return add_notice(session, at, f"{what}: {escape_line(value)}")  # may be a raw id instead of a name
 
 
 # --------------------------------------------------------------------------- the queue

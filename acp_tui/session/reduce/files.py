@@ -10,16 +10,16 @@ import posixpath
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.session.error_codes import NOT_ALLOWED, RESOURCE_NOT_FOUND
+from acp_tui.session.record import NOT_ALLOWED, RESOURCE_NOT_FOUND
 from acp_tui.session.reduce.entries import add_entry, add_notice, out_of_phase, touch
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Diff, FileBefore, Location, ToolCall
-from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
 
 MAX_RECENT_ENTRIES = 50
@@ -48,7 +48,7 @@ def file_served(session: Session, event: ev.FileServed, at: float) -> list[Chang
     if is_reported and event.error.code == NOT_ALLOWED:
         return []
     verb = "write" if event.wrote else "read"
-    text = f"Could not {verb} {event.path}: {visible_line(event.error.message)}"
+    text = f"Could not {verb} {event.path}: {escape_line(event.error.message)}"
     return add_notice(session, at, text, level="warning", detail=event.error.detail)
 
 

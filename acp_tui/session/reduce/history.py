@@ -16,11 +16,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session import events as ev
-from acp_tui.session.change import Change
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.record import Change
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnEnd, UserMessage
-from acp_tui.session.text.growing_text import GrowingText
 
 LATE_PAUSE = 2.0
 """The longest pause in a replay, in seconds, once all expected history has arrived."""
@@ -56,7 +56,7 @@ def is_history(session: Session, replay: Replay, event: Event, at: float) -> boo
     """
     if _is_live(session, event):
         return False
-    if isinstance(event, ev.Elsewhere):  # subagents may work at any time
+    if isinstance(event, ev.OtherSessionUpdate):  # subagents may work at any time
         return replay.expected
     # Text of the user is history: once acp-tui sends a prompt, there is no replay any more.
     if replay.expected or _is_of_user(event):
@@ -68,7 +68,7 @@ def _is_live(session: Session, event: Event) -> bool:
     """Return True for events that no replay contains: permissions, the user's commands, running terminals."""
     if isinstance(event, ev.ToolCallChanged):
         return event.asked
-    if isinstance(event, (ev.Elsewhere, ev.InSubagent)):
+    if isinstance(event, (ev.OtherSessionUpdate, ev.InSubagent)):
         return _is_live(session, event.inner)
     if isinstance(event, ev.TerminalCreated) and event.owner == "user":
         return True

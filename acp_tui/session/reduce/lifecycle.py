@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.error_codes import REQUEST_CANCELLED
+from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import history, requests
+from acp_tui.session.reduce import subagents as subagent_lifecycle
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed, touch
-from acp_tui.session.reduce.facts import reset_facts, set_modes, set_options
-from acp_tui.session.reduce.own_tools import end_own_tool_calls
+from acp_tui.session.reduce.facts import begin_restore, reset_facts, set_modes, set_options, update_settings
 from acp_tui.session.reduce.plans import end_compactions
-from acp_tui.session.reduce.stored_settings import begin_restore, update_settings
-from acp_tui.session.reduce.subagents import lifecycle as subagent_lifecycle
 from acp_tui.session.reduce.terminals import end_agent_terminals
-from acp_tui.session.reduce.tool_calls import close_open_calls
+from acp_tui.session.reduce.tool_calls import close_open_calls, end_own_tool_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Message, Notice, Process, RpcError
-from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Phase, Session
 
 
@@ -218,7 +216,7 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
         return changes  # the controller adds a notice
     if event.error.code == REQUEST_CANCELLED:  # the user cancelled it
         return [*changes, *add_notice(session, at, f"{event.method} was cancelled")]
-    text = f"{event.method} failed: {visible_line(event.error.message)}"
+    text = f"{event.method} failed: {escape_line(event.error.message)}"
     return [
         *changes,
         *add_notice(session, at, text, level="error", detail=event.error.detail, source="agent"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.session.change import Change
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.record import Change
 from acp_tui.session.reduce.entries import add_entry, end_message, out_of_phase, touch
 from acp_tui.session.state import (
     AgentMessage,
@@ -16,7 +17,6 @@ from acp_tui.session.state import (
     Thought,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
     from acp_tui.session.events import ContentChunk, SessionMessageChanged, TextChunk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.session.error_codes import (
+from acp_tui.session.record import (
     INVALID_PARAMS,
     INVALID_REQUEST,
     METHOD_NOT_FOUND,
@@ -13,12 +13,12 @@ from acp_tui.session.error_codes import (
     RESOURCE_NOT_FOUND,
 )
 from acp_tui.session.reduce.entries import add_entry, touch
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.session.state import Notice, Unrecognised
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
 
 MAX_DETAIL = 4_000
@@ -83,7 +83,7 @@ def request_refused(session: Session, event: ev.RequestRefused, at: float) -> li
         return []
     is_unknown_terminal = code == RESOURCE_NOT_FOUND and event.method != "terminal/create"
     is_fault = code in _AGENT_FAULTS or is_unknown_terminal
-    reason = visible_line(event.error.message.removeprefix(f"{event.method}: "))
+    reason = escape_line(event.error.message.removeprefix(f"{event.method}: "))
     verb = "Refused" if is_fault else "Could not answer"
     text = event.about or f"{verb} {event.method}: {reason}"
     entry, count, changes = _count(session, text, at)

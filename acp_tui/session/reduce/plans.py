@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.reduce.entries import add_entry, fact_changed, out_of_phase, touch
 from acp_tui.session.state import Compaction, Plan
-from acp_tui.session.text.growing_text import GrowingText
 
 if TYPE_CHECKING:
-    from acp_tui.session.change import Change
     from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Content, PlanItem, Session
 
 

@@ -4,17 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.decision_text import decision_text
 from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
 from acp_tui.session.reduce.notices import add_fault
+from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Elicitation, Permission
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.session.text.safe_text import visible_line
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.events import Decided
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
+
+
+_GERUNDS = {"read": "reading", "edit": "editing", "run": "running", "use": "using"}
+
+
+def decision_text(event: Decided, subject: str) -> str:
+    """Return a sentence such as "You rejected reading X", or 'Rejected by policy "read-only": edit X'."""
+    verdict = {True: "Allowed", False: "Rejected", None: "Cancelled"}[event.allowed]
+    why = event.why or ""
+    verb, _, rest = subject.partition(" ")
+    if event.by == "you" and event.allowed is not None and verb in _GERUNDS:
+        detail = f'"{event.reason}"' if event.reason else why.removeprefix("you answered").lstrip(",; ")
+        text = f"You {verdict.lower()} {_GERUNDS[verb]} {rest}"
+        return f"{text} ({detail})" if detail else text
+    if event.by == "rule" and subject:
+        return f"{verdict}: {subject} — {why.removeprefix(verdict.lower()).lstrip()}"
+    if why.startswith(verdict.lower()):
+        verdict, why = why[0].upper() + why[1:], ""
+        if event.by == "policy":  # the reason goes to the end, after the subject that it is about
+            verdict, _, why = verdict.partition(" because ")
+    text = f"{verdict}: {subject}" if subject else verdict
+    return f"{text} ({why})" if why else text
 
 
 def permission_requested(
@@ -31,7 +52,7 @@ def permission_requested(
         call_id=event.call_id,
         options=event.options,
         answerable=event.answerable,
-        session_id=visible_line(event.session_id),
+        session_id=escape_line(event.session_id),
         subagent=subagent,
         stray=out_of_phase(session),
     )
@@ -40,8 +61,8 @@ def permission_requested(
     changes = [*add_entry(session, permission, at), fact_changed("permissions")]
     if event.session_id and not subagent:
         text = (
-            f'The agent asks for permission in the session "{reveal_line(event.session_id)}", which it has '
-            "not announced. Such requests are decided like those of this session."
+            f'The agent asks for permission in the session "{escape_invisible_line(event.session_id)}", '
+            "which it has not announced. Such requests are decided like those of this session."
         )
         changes += add_fault(session, text, at)
     return changes

@@ -10,7 +10,7 @@ from acp_tui.session.state import Terminal, TerminalRef
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session, TerminalOwner, ToolCall
 
 

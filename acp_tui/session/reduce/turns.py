@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.error_codes import REQUEST_CANCELLED
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
-from acp_tui.session.reduce.facts import pause_queue
+from acp_tui.session.reduce.facts import end_restore, pause_queue
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.notices import add_fault
-from acp_tui.session.reduce.stored_settings import end_restore
 from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
 from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
+from acp_tui.session.safe_text import visible_excerpt
 from acp_tui.session.state import (
     AgentMessage,
     Notice,
@@ -22,12 +23,10 @@ from acp_tui.session.state import (
     TurnEnd,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Content, Session
 
 MAX_ID_CHARACTERS = 80

@@ -10,7 +10,7 @@ from acp_tui.session.usage_text import quota_words
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Level, Session
 
 QUOTA_LEVELS: dict[str | None, Level] = {"allowed_warning": "warning", "rejected": "error"}

@@ -15,19 +15,19 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.ui.app_interface import app_of
+from acp_tui.session.safe_text import escape_line
+from acp_tui.ui.dialogs.base_screen import app_of
 from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
-    from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.terminal.tab_progress import Activity, TabProgress
-    from acp_tui.ui.terminal.window_title import WindowTitle
-    from acp_tui.ui.widgets.status.status_facts import StatusFacts
+    from acp_tui.config.validators import Problem
+    from acp_tui.ui.dialogs.base_screen import BaseScreen
+    from acp_tui.ui.terminal.passthrough import Activity, TabProgress, WindowTitle
+    from acp_tui.ui.widgets.status_facts import StatusFacts
+
 
 _log = logging.getLogger(__name__)
 
@@ -174,7 +174,7 @@ def _activity(facts: StatusFacts) -> Activity | None:
 
 def notify_command_problems(settings: Settings) -> list[Problem]:
     """Return a problem if `notify_command` names a program that does not exist."""
-    from acp_tui.config.problems import Problem
+    from acp_tui.config.validators import Problem
 
     command = settings.notify_command
     if not command or shutil.which(command[0]):
@@ -198,5 +198,5 @@ def _short(text: str) -> str:
 
     Semicolons separate the fields of OSC 777.
     """
-    line = " ".join(visible_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
+    line = " ".join(escape_line(text[: 4 * MAX_TEXT_LENGTH]).replace(";", ",").split())
     return line if len(line) <= MAX_TEXT_LENGTH else f"{line[: MAX_TEXT_LENGTH - 1]}…"

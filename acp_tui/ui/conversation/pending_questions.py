@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.schema_form.answer import FormAnswer
+from acp_tui.schema_form.values import FormAnswer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

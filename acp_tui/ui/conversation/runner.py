@@ -3,21 +3,290 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
-from acp_tui.ui.conversation.background_tasks import BackgroundTasks
-from acp_tui.ui.conversation.prompt_sender import PromptSender
-from acp_tui.ui.conversation.sign_in_flow import SignInFlow
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
     from pathlib import Path
 
+    from acp_tui.connection.errors import SignInNeeded
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
-    from acp_tui.ui.conversation.interfaces import ConversationView, PreparedConversation
+    from acp_tui.session.attachment import Attachment
+    from acp_tui.session.state import AuthMethod, QueuedPrompt
+    from acp_tui.ui.dialogs.interfaces import ConversationView, PreparedConversation
 
+
+class BackgroundTasks:
+    """Starts tasks, and cancels those that still run when the conversation is closed."""
+
+    def __init__(self, show_error: Callable[[UserError], None]) -> None:
+        """`show_error` is called with each `UserError` that a task raises."""
+        self._show_error = show_error
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, object]) -> None:
+        """Run a coroutine in the background."""
+        task = asyncio.create_task(self._run(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self, work: Coroutine[Any, Any, object]) -> None:
+        try:
+            await work
+        except UserError as error:
+            self._show_error(error)
+
+    def cancel(self) -> None:
+        """Cancel all running tasks."""
+        for task in list(self._tasks):
+            task.cancel()
+
+
+class PromptSender:
+    """Accepts prompts from the first frame on, and keeps them until the conversation has a queue."""
+
+    def __init__(self, view: ConversationView, tasks: BackgroundTasks) -> None:
+        self._view = view
+        self._tasks = tasks
+        self._prepared: PreparedConversation | None = None
+        self._queue: PromptQueue | None = None
+        self._early: list[tuple[str, Sequence[Attachment]]] = []
+        self._early_now = 0  # how many of these, at the beginning, are to be sent now
+        self._attachment_lock = asyncio.Lock()  # later prompts wait until the attachments have been read
+        self._draft_failed = False
+        self._early_draft = ""  # typed before `connect`
+
+    def connect(self, prepared: PreparedConversation, queue: PromptQueue) -> None:
+        """Set the conversation whose drafts and attachments are used, and the queue that gets the prompts."""
+        self._prepared, self._queue = prepared, queue
+        if self._early_draft:
+            self.save_draft(self._early_draft)
+
+    def submit_early(self) -> None:
+        """Submit the prompts that were kept before `connect`."""
+        for text, attachments in self._early:
+            self.submit(text, attachments)
+        self._early.clear()
+
+    # ------------------------------------------------------------------------- sending
+
+    def submit(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Send a prompt, or queue it during a turn."""
+        if self._queue is None:
+            self._early.append((text, attachments))
+        elif attachments or self._attachment_lock.locked():
+            self._tasks.start(self._submit_with(text, attachments))
+        else:
+            self._queue.submit(text)
+
+    def submit_first(self, text: str) -> None:
+        """Send a prompt before the queued ones.
+
+        If the prompt cannot be sent at once, put the prompt at the head of the queue. During a turn, also
+        offer the prompt to an agent that supports steering. Does nothing before `connect`.
+        """
+        if self._queue is not None:
+            self._tasks.start(self._queue.submit_first(text))
+
+    async def _submit_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._read_attachments(text, attachments)
+        if blocks is not None and self._queue is not None:
+            self._queue.submit(text, blocks)
+
+    def send_now(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Send a prompt, or the first queued one if `text` is empty, without waiting for the turn to end.
+
+        If the agent supports steering, the prompt is offered during the turn, and stays queued if the agent
+        does not take the prompt. Otherwise, the turn is cancelled first.
+        """
+        if self._queue is not None:
+            self._tasks.start(self._send_now_with(text, attachments))
+        elif text:
+            self._early.insert(self._early_now, (text, attachments))
+            self._early_now += 1
+
+    async def _send_now_with(self, text: str, attachments: Sequence[Attachment]) -> None:
+        blocks = await self._read_attachments(text, attachments) if attachments else []
+        if blocks is not None and self._queue is not None:
+            await self._queue.send_at_once(text, blocks or None)
+
+    async def _read_attachments(
+        self, text: str, attachments: Sequence[Attachment]
+    ) -> list[dict[str, Any]] | None:
+        """Return the content blocks of a prompt. If reading an attachment fails, show why and return None."""
+        assert self._prepared is not None
+        async with self._attachment_lock:
+            try:
+                confirm = partial(self._view.confirm, yes="Yes, attach it", no="No, do not send the prompt")
+                return await self._prepared.conversation.blocks_for(text, attachments, confirm)
+            except UserError as error:
+                self._view.send_failed(error, text)
+                return None
+
+    # ------------------------------------------------------------------------- the queue
+
+    def send_queued_now(self, prompt_id: str) -> None:
+        """Send a queued prompt without waiting for the turn to end (see `send_now`)."""
+        if self._queue is not None:
+            self._tasks.start(self._queue.send_now(prompt_id))
+
+    def resume(self) -> None:
+        """Resume the paused queue."""
+        if self._queue is not None:
+            self._queue.next()
+
+    def take_back(self, prompt_id: str | None = None) -> QueuedPrompt | None:
+        """Remove a queued prompt, by default the last, and return it; None if there is no such prompt."""
+        return self._queue.take_back(prompt_id) if self._queue is not None else None
+
+    def remove_queued(self, prompt_id: str) -> None:
+        """Remove a queued prompt."""
+        if self._queue is not None:
+            self._queue.remove(prompt_id)
+
+    # ------------------------------------------------------------------------- the draft
+
+    def save_draft(self, text: str) -> None:
+        """Save the unsent prompt. Of several failures in a row, only the first is shown."""
+        if self._prepared is None:
+            self._early_draft = text
+            return
+        try:
+            self._prepared.app_context.save_draft(self._prepared.conversation, text)
+        except UserError as error:
+            if not self._draft_failed:
+                self._view.show_error(error)
+            self._draft_failed = True
+        else:
+            self._draft_failed = False
+
+
+class SignInFlow:
+    """The sign-ins of one conversation. The user chooses the method of each attempt."""
+
+    def __init__(
+        self,
+        view: ConversationView,
+        conversation: Callable[[], Conversation],
+        *,
+        reopen: Callable[[], Awaitable[bool]],
+        restart: Callable[[], Awaitable[bool]],
+        resend: Callable[[], None],
+    ) -> None:
+        """Create the flow.
+
+        Args:
+            view: Asks the user to choose a method.
+            conversation: Returns the conversation.
+            reopen: Opens the session unless it is open. Returns True if it is open afterwards.
+            restart: Restarts the agent and reopens the session. Returns True if the session is open.
+            resend: Sends the refused prompt again, if there is one.
+        """
+        self._view = view
+        self._conversation = conversation
+        self._reopen = reopen
+        self._restart = restart
+        self._resend = resend
+        self._login: asyncio.Task[None] | None = None
+        self._refused: list[Callable[[], None]] = []  # repeat the refused requests, apart from prompts
+        self._last_attempt: tuple[str, int] | None = None  # the method's name, and the turn at the time
+        self._cancelled: str | None = None  # the name of the method that the user cancelled
+
+    def required(self, need: SignInNeeded, repeat: Callable[[], None] | None = None) -> None:
+        """Let the user choose a sign-in method, unless the agent is already performing a sign-in.
+
+        `repeat` repeats the refused request after the sign-in.
+        """
+        if repeat is not None:
+            self._refused.append(repeat)
+        if self._login is None:
+            self._view.sign_in_required(need.methods, self._reason(need))
+
+    def _reason(self, need: SignInNeeded) -> str:
+        conversation = self._conversation()
+        title, said = conversation.launch.title, need.error.message
+        attempt, self._last_attempt = self._last_attempt, None
+        if attempt is not None and conversation.session.turn <= attempt[1] + 1:
+            return f'You signed in with "{attempt[0]}", but {title} still requires a sign-in: {said}'
+        return f"{title}: {said}"
+
+    # ------------------------------------------------------------------------- attempts
+
+    @property
+    def waiting(self) -> bool:
+        """True while the agent performs a sign-in."""
+        return self._login is not None
+
+    async def by_agent(self, method: AuthMethod) -> None:
+        """Sign in by a method that the agent performs. `cancel` ends the wait."""
+        conversation = self._conversation()
+        self._cancelled = None
+        self._login = login = asyncio.create_task(conversation.sign_in(method.id))
+        try:
+            await login
+        except asyncio.CancelledError:
+            if not login.cancelled():
+                raise
+            self._cancelled = method.name
+            self._view.show_error(UserError("Sign-in cancelled."))
+            self.abandon()
+            return
+        except AgentGone as error:
+            self.abandon()
+            if not error.exit.expected:
+                self._view.show_error(error)
+            return
+        except UserError as error:
+            self.failed(str(error))
+            return
+        finally:
+            self._login = None
+        await self._succeeded(method.name, self._reopen)
+
+    def cancel(self) -> None:
+        """Stop waiting for the agent's sign-in."""
+        if self._login is not None:
+            self._login.cancel()
+
+    async def by_program(self, method: AuthMethod) -> None:
+        """Restart the agent after the program of `method` has signed in: a running agent would not notice."""
+        self._cancelled = None
+        await self._succeeded(method.name, self._restart)
+
+    def failed(self, reason: str) -> None:
+        """Let the user choose a method again after a failed sign-in."""
+        agent = self._conversation().session.agent
+        self._view.sign_in_required(agent.auth_methods if agent is not None else [], reason)
+
+    def abandon(self) -> None:
+        """Forget the refused requests, except the prompt, which stays in the queue."""
+        self._refused.clear()
+        self._view.sign_in_abandoned()
+
+    async def notice_late_success(self) -> None:
+        """Open the session if the user cancelled the last sign-in.
+
+        Called when the agent stops requiring a sign-in: the cancelled sign-in has succeeded after all.
+        """
+        name, self._cancelled = self._cancelled, None
+        if name is not None:
+            await self._reopen()
+
+    async def _succeeded(self, name: str, proceed: Callable[[], Awaitable[bool]]) -> None:
+        self._last_attempt = name, self._conversation().session.turn
+        if await proceed():
+            refused, self._refused = self._refused, []
+            self._resend()
+            for repeat in refused:
+                repeat()
+
+
+if TYPE_CHECKING:
     Step = Callable[[], Awaitable[None]]
 
 
@@ -302,7 +571,7 @@ class ConversationRunner:
 def _why_not_reopened(error: UserError) -> str:
     """Return the error's text if the error means that the agent cannot reopen the session; otherwise ""."""
     from acp_tui.connection.errors import RequestFailed, SignInNeeded
-    from acp_tui.controller.opening.session_opener import CannotReopen
+    from acp_tui.controller.session_opener import CannotReopen
 
     if isinstance(error, SignInNeeded):
         return ""

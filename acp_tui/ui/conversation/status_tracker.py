@@ -5,13 +5,74 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.ui.conversation.unasked_actions import UnaskedActions
-from acp_tui.ui.widgets.status.status_facts import CONTEXT_WARNING, Phase, StatusFacts
+from acp_tui.session.safe_text import escape_line
+from acp_tui.session.state import Notice, Permission, ToolCall
+from acp_tui.ui.widgets.status_facts import CONTEXT_WARNING, Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Entry, Session
+
+
+ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})
+ANSWER_SOURCES = frozenset({"you", "rule", "policy"})
+"""The sources of notices that report how a permission request was decided."""
+
+
+class ActedWithoutAsking:
+    """Tracks whether the agent has acted, and whether it ever asked for permission.
+
+    `update` checks only new entries and unfinished tool calls.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] | None = None
+        self._checked_counts: dict[str, int] = {}  # the number of entries checked, by subagent; "": the agent
+        self._open_calls: list[ToolCall] = []
+        self._acted = False
+        self._asked = False
+
+    @property
+    def unasked(self) -> bool:
+        """True if the agent has acted without ever asking for permission."""
+        return self._acted and not self._asked
+
+    def update(self, session: Session) -> None:
+        """Check new entries.
+
+        Only completed calls count as actions: some agents announce a call before they ask for permission.
+        """
+        if session.entries is not self._entries:  # another session, or its history was loaded again
+            self._entries, self._checked_counts, self._open_calls = session.entries, {}, []
+            self._acted = self._asked = False
+        self._check("", self._entries)
+        for key, subagent in session.subagents.items():
+            self._check(key, subagent.session.entries)
+        self._acted |= any(_has_acted(call, session) for call in self._open_calls)
+        self._open_calls = [call for call in self._open_calls if not call.done]
+
+    def _check(self, key: str, entries: list[Entry]) -> None:
+        """Note the tool calls and requests in new entries. `key` is the subagent, or empty for the agent."""
+        for entry in entries[self._checked_counts.get(key, 0) :]:
+            if isinstance(entry, ToolCall):
+                self._open_calls.append(entry)
+            elif _is_decision(entry):
+                self._asked = True
+        self._checked_counts[key] = len(entries)
+
+
+def _is_decision(entry: Entry) -> bool:
+    """Return True if the entry is a permission request, or reports a decision (see `ANSWER_SOURCES`)."""
+    return isinstance(entry, Permission) or (isinstance(entry, Notice) and entry.source in ANSWER_SOURCES)
+
+
+def _has_acted(call: ToolCall, session: Session) -> bool:
+    """Return True if the call is a completed action.
+
+    Calls in loaded history do not count, because the history lacks the permission requests.
+    """
+    in_history = session.phase == "loading" or 0 < call.turn <= session.replayed
+    return not in_history and call.status == "completed" and call.kind in ACTING_KINDS
 
 
 BACKGROUND_SECONDS = 3.0
@@ -35,7 +96,7 @@ class StatusTracker:
         """True while the agent is being restarted; meanwhile, the session's phase is still "dead"."""
         self.tabs_asking = 0
         """The number of other tabs in which an agent waits for an answer."""
-        self._unasked_actions = UnaskedActions()
+        self._unasked_actions = ActedWithoutAsking()
         self._phase: Phase = "connecting"
         self._since: float | None = None
 
@@ -56,7 +117,7 @@ class StatusTracker:
         agent, usage = session.agent, session.usage
         return StatusFacts(
             agent=(agent.title or agent.name if agent else None) or self.agent,
-            title=visible_line(session.title or ""),
+            title=escape_line(session.title or ""),
             project=self.project,
             branch=self.branch,
             mode=_mode(session),
@@ -111,12 +172,12 @@ def _works_in_background(session: Session, now: float) -> bool:
 def _mode(session: Session) -> str:
     """Return the name of the mode; the id if the agent sent no name."""
     mode = next((mode.name for mode in session.modes if mode.id == session.mode), None)
-    return mode if mode is not None else visible_line(session.mode or "")
+    return mode if mode is not None else escape_line(session.mode or "")
 
 
 def _model(session: Session) -> str:
     option = session.model_option
     choices, current = (option.choices, option.current) if option else (session.models, session.model)
     return next(
-        (choice.name for choice in choices if choice.value == current), visible_line(str(current or ""))
+        (choice.name for choice in choices if choice.value == current), escape_line(str(current or ""))
     )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.cells import cell_len
 from rich.segment import Segment
 
-from acp_tui.session.text.safe_text import visible
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip
 
@@ -71,7 +71,9 @@ def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tupl
     except RecursionError:
         size = characters + 1  # nested too deeply: incomplete
     text = "".join(pieces)
-    return (visible(text), True) if size <= characters else (visible(text[:characters]), False)
+    return (
+        (escape_controls(text), True) if size <= characters else (escape_controls(text[:characters]), False)
+    )
 
 
 def _highlight(text: str, palette: Palette) -> list[list[Segment]]:

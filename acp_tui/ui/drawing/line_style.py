@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from textual.strip import Strip
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual.color import Color
     from textual.filter import LineFilter
+
+    from acp_tui.ui.theme.palette import Palette
 
 
 class LineStyle:
@@ -42,3 +45,47 @@ class LineStyle:
         for line_filter in self._filters:
             strip = strip.apply_filter(line_filter, self._background)
         return strip
+
+
+class SearchHighlight:
+    """The text searched for, and the current match."""
+
+    def __init__(self) -> None:
+        self.needle = ""
+        """The text searched for, in lower case; empty if there is no search."""
+        self.current: tuple[int, int] | None = None
+        """The entry id and line number of the current match; None if there is none."""
+
+    def apply(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
+        """Highlight the matches in a line."""
+        text = _lower(strip.text)
+        at = text.find(self.needle)
+        style = palette.match_current if self.current == (entry_id, line) else palette.match
+        while at >= 0:
+            strip = restyle(strip, at, at + len(self.needle), style)
+            at = text.find(self.needle, at + len(self.needle))
+        return strip
+
+
+def _lower(text: str) -> str:
+    """Return the text in lower case, except characters that would become two, such as `İ`."""
+    lower = text.lower()
+    if len(lower) == len(text):
+        return lower
+    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+
+
+def restyle(strip: Strip, start: int, end: int, style: Style) -> Strip:
+    """Apply a style to the characters from `start` to `end` of a line."""
+    segments: list[Segment] = []
+    at = 0
+    for text, own, _ in strip:
+        here, at = at, at + len(text)
+        first, last = max(0, start - here), min(len(text), end - here)
+        if first >= last:
+            segments.append(Segment(text, own))
+            continue
+        marked = own + style if own else style
+        pieces = ((text[:first], own), (text[first:last], marked), (text[last:], own))
+        segments += [Segment(piece, look) for piece, look in pieces if piece]
+    return Strip(segments, strip.cell_length)

@@ -17,8 +17,11 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-    from acp_tui.ui.drawing.body import DrawContext, Spans
+    from acp_tui.ui.drawing.body import DrawContext
+    from acp_tui.ui.theme.palette import Spans
 
+
+if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000

@@ -5,17 +5,24 @@ Tabs are replaced by spaces, because a terminal does not erase the cells that a 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, get_character_cell_size
+from rich.color import Color
 from rich.segment import Segment
+from rich.style import Style
 from textual.strip import Strip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rich.style import Style
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.workspace.terminals.screen_buffer import Style as Look
+    from acp_tui.workspace.terminals.terminal_emulator import Line
 
+
+if TYPE_CHECKING:
     FindBreak = Callable[[str, int, int], tuple[int, int]]
     """Given a text, where a line starts and where it is full: where it ends and where the next one starts."""
 
@@ -278,3 +285,41 @@ def _cut_spans(spans: list[Segment], lines: list[tuple[int, int]]) -> list[list[
             index += 1
         found.append(line)
     return found
+
+
+THEME_COLOURS = 16
+"""The number of terminal colours that the theme defines. The others, up to 256, are fixed."""
+
+
+def line_segments(line: Line, palette: Palette) -> list[Segment]:
+    """Return one line of terminal output as styled segments."""
+    return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
+
+
+@lru_cache(maxsize=4096)
+def rich_style(look: Look, terminal: tuple[str, ...]) -> Style:
+    """Convert a style of the terminal emulator to a Rich style. `terminal` has the theme's 16 colours."""
+    return Style(
+        color=_color(look.fg, terminal),
+        bgcolor=_color(look.bg, terminal),
+        bold=look.bold or None,
+        dim=look.dim or None,
+        italic=look.italic or None,
+        underline=look.underline or None,
+        reverse=look.reverse or None,
+        strike=look.strike or None,
+    )
+
+
+def _color(color: int | tuple[int, int, int] | None, terminal: tuple[str, ...]) -> Color | None:
+    if color is None:
+        return None
+    if isinstance(color, tuple):
+        return Color.from_rgb(*color)
+    if color < len(terminal):
+        return Color.parse(terminal[color])
+    return (
+        Color.from_ansi(color)
+        if color < THEME_COLOURS
+        else Color.from_triplet(Color.from_ansi(color).get_truecolor())
+    )

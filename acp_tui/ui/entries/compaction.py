@@ -9,16 +9,15 @@ from rich.segment import Segment
 
 from acp_tui.entry_labels import compaction_words
 from acp_tui.ui.drawing.text_layout import hanging_lines, short_hanging_lines
-from acp_tui.ui.entries.message.message_parts import MessageParts
-from acp_tui.ui.entries.message.thought import muted
-from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN
+from acp_tui.ui.entries.headline import FOLDED, OPEN
+from acp_tui.ui.entries.messages import MessageParts, muted
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Compaction
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.entries.message.message_parts import PartPosition
+    from acp_tui.ui.entries.messages import PartPosition
 
 
 def body(entry: Compaction, context: DrawContext) -> Body:

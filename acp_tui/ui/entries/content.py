@@ -10,16 +10,17 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_labels import relative_path
-from acp_tui.session.text.safe_text import visible_excerpt, visible_line
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
-from acp_tui.ui.markdown.code import code_lines
+from acp_tui.ui.markdown.block_renderer import code_lines
 from acp_tui.ui.markdown.inline import link_style
 from acp_tui.ui.theme.syntax import language_of
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Content
-    from acp_tui.ui.drawing.body import Body, DrawContext, Spans
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.theme.palette import Spans
 
 INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
@@ -44,7 +45,7 @@ def content_lines(content: Content, context: DrawContext, before: Spans) -> list
     if not text and content.raw is not None:
         text = visible_excerpt(content.raw, MAX_RAW_CHARACTERS)
     if text and not context.folded:
-        lines += _text_lines(text, language_of(visible_line(content.uri or "")), context, before)
+        lines += _text_lines(text, language_of(escape_line(content.uri or "")), context, before)
     return lines
 
 
@@ -54,15 +55,15 @@ def withheld_lines(what: str, text: str, context: DrawContext, before: Spans) ->
     `what` names the kind of content.
     """
     size = f", {len(text):,} characters" if text else ""
-    return [_note(f"▸ {visible_line(what)} for the agent only{size}", context, before)]
+    return [_note(f"▸ {escape_line(what)} for the agent only{size}", context, before)]
 
 
 def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     palette = context.palette
     unknown = content.kind not in SIGNS and content.kind != "text"
-    kind = visible_line(content.kind)
+    kind = escape_line(content.kind)
     facts = [f'unknown content "{kind}"' if unknown else WORDS.get(kind, kind)]
-    facts += [visible_line(content.mime)] if content.mime else []
+    facts += [escape_line(content.mime)] if content.mime else []
     size = _size(content)
     facts += [_format_size(size)] if size is not None else []
     tail = "  ".join(facts)
@@ -70,7 +71,7 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
     uri = content.uri or ""
     path = relative_path(_path(uri), context.cwd)
-    name = visible_line(content.title or content.name or path)
+    name = escape_line(content.title or content.name or path)
     tail = shorten(tail, room)
     name_room = room - cell_len(tail) - 2
     name = (shorten_path if name == path else shorten)(name, name_room) if name_room > 4 else ""
@@ -104,9 +105,7 @@ def _note(text: str, context: DrawContext, before: Spans) -> Strip:
 def _path(uri: str) -> str:
     """Return the path in a `file:///` URI, or the whole text of any other URI, safe to display."""
     return (
-        visible_line(unquote(uri.removeprefix("file://")))
-        if uri.startswith("file:///")
-        else visible_line(uri)
+        escape_line(unquote(uri.removeprefix("file://"))) if uri.startswith("file:///") else escape_line(uri)
     )
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_kinds.subagent import ICON, counts, duration, last_line, message_label, state_of
+from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Content
-from acp_tui.session.text.safe_text import visible_line
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten
 from acp_tui.ui.entries.content import content_lines
-from acp_tui.ui.entries.tool_call.headline import FOLDED, OPEN, elapsed, headline
+from acp_tui.ui.entries.headline import FOLDED, OPEN, elapsed, headline
 
 if TYPE_CHECKING:
     from textual.strip import Strip
@@ -58,7 +58,7 @@ class SubagentBody:
     def _headline(self) -> Strip:
         entry, context = self._entry, self._context
         palette, state = context.palette, state_of(entry)
-        title = [(visible_line(entry.name), palette.tool)]
+        title = [(escape_line(entry.name), palette.tool)]
         if entry.description and entry.description != entry.name:
             title.append((f"  {entry.description}", palette.dim))
         facts = []
@@ -78,7 +78,7 @@ class SubagentBody:
 
     def _second_line(self) -> Strip:
         palette = self._context.palette
-        text = shorten(visible_line(" · ".join(self._details())), self._context.width - INDENT)
+        text = shorten(escape_line(" · ".join(self._details())), self._context.width - INDENT)
         return make_strip([Segment(text, palette.dim)], [Segment(" " * INDENT)])
 
     def copy_text(self) -> str:
@@ -97,7 +97,7 @@ def message_body(entry: SessionMessage, context: DrawContext) -> Body:
     """
     palette, width = context.palette, context.width
     text = entry.text.strip()
-    label = f"{FOLDED if context.folded else OPEN} message {visible_line(message_label(entry))}"
+    label = f"{FOLDED if context.folded else OPEN} message {escape_line(message_label(entry))}"
     spans = [Segment(label, palette.dim)]
     if context.folded and text:
         spans.append(Segment(f": {' '.join(text[: 4 * width].split())}", palette.faint))

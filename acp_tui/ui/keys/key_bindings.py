@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.dom import DOMNode
 
+
 ScopeName = Literal[
     "app",
     "launcher",

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from textual.widget import Widget
     from textual.worker import WorkType
 
+
+if TYPE_CHECKING:
     Input = Key | Paste
 
 MAX_WAIT_SECONDS = 1.0
@@ -154,3 +156,34 @@ class KeySequencer:
     async def _within_limit(self, waiting: Awaitable[None]) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(waiting, MAX_WAIT_SECONDS)
+
+
+def forward_typeahead(widget: Widget, event: Key) -> bool:
+    """Pass a key to the widget that has the focus now. Return False if `widget` itself should handle the key.
+
+    When a key is pressed, Textual queues it with the widget that has the focus. By the time the key is
+    handled, an earlier one may have moved the focus. `widget` keeps the key if it still has the focus,
+    if nothing has the focus because a dialog came up, or if the user has switched to another tab since
+    pressing the key.
+    """
+    app = widget.app
+    if app.focused in (widget, None) or widget.screen not in app.screen_stack:
+        return False
+    event.stop()
+    event.prevent_default()
+    forwarded = Key(event.key, event.character)
+    forwarded.time = event.time  # the app sorts the keys that it holds back by time
+    widget.app.post_message(forwarded)
+    return True
+
+
+_OPTION = dict(zip("∑π¡™£¢∞§¶•ª", ("w", "p", "1", "2", "3", "4", "5", "6", "7", "8", "9"), strict=True))
+"""The keys of the characters on the Option layer of an American keyboard."""
+
+
+def alt_keys_of(character: str) -> tuple[str, ...]:
+    """Return the keys for which a terminal can have typed this character, in Textual's spelling."""
+    keys = [_OPTION[character]] if character in _OPTION else []
+    if len(character) == 1 and 0xA0 < ord(character) <= 0xFF and not character.isalpha():
+        keys.append(chr(ord(character) - 0x80))
+    return tuple(f"alt+{key}" for key in keys if key.isalnum())

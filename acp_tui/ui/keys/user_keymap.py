@@ -11,14 +11,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key, ScopeName, key_name
-from acp_tui.ui.terminal.input.textual_keys import key_name_of
+from acp_tui.ui.terminal.textual_keys import key_name_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from acp_tui.config.problems import Problem
     from acp_tui.config.settings import Settings
+    from acp_tui.config.validators import Problem
 
     FocusPath = tuple[tuple[ScopeName, ...], ...]
     """The scopes that a key passes, from the focused widget outwards: one inner tuple for each widget."""
@@ -99,7 +99,7 @@ def check_keys(wanted: Mapping[str, str]) -> Keymap:
 
 def problems(settings: Settings) -> list[Problem]:
     """Return the problems with the user's keys, with file and line."""
-    from acp_tui.config.problems import Problem
+    from acp_tui.config.validators import Problem
 
     found = check_keys(settings.keys).problems
     origins = {name: settings.origin(f"keys.{name}") for name in found}
@@ -110,7 +110,7 @@ def problems(settings: Settings) -> list[Problem]:
 
 
 def _unknown_action(name: str) -> str:
-    from acp_tui.config.problems import closest_match
+    from acp_tui.config.validators import closest_match
 
     similar = closest_match(name, KEYS)
     hint = f"did you mean {similar!r}?" if similar else "`acp-tui config keys` lists all actions"

@@ -11,24 +11,27 @@ from collections import OrderedDict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.markdown.lines import LINK_DEFINITION
-from acp_tui.ui.markdown.parser import link_definitions
-from acp_tui.ui.markdown.plain_scanner import PlainScanner
-from acp_tui.ui.markdown.scanner import MarkdownScanner
-from acp_tui.ui.markdown.section_layout import CodeLayout, LayoutSettings, SectionLayout, TextLayout
-from acp_tui.ui.markdown.section_renderer import parse_table
+from acp_tui.ui.drawing.body import Heights
+from acp_tui.ui.markdown.inline import link_definitions
+from acp_tui.ui.markdown.scanner import MarkdownScanner, PlainScanner
+from acp_tui.ui.markdown.section import LINK_DEFINITION
+from acp_tui.ui.markdown.section_layout import (
+    CodeLayout,
+    LayoutSettings,
+    SectionLayout,
+    TextLayout,
+    parse_table,
+)
 
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.session.text.growing_text import GrowingText
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.markdown.parser import References
+    from acp_tui.session.growing_text import GrowingText
+    from acp_tui.ui.markdown.inline import References
     from acp_tui.ui.markdown.section import Section
-    from acp_tui.ui.markdown.section_renderer import OpenLine
+    from acp_tui.ui.markdown.section_layout import OpenLine
     from acp_tui.ui.markdown.table import Table
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
 MAX_CACHED_SECTIONS = 400
 """The number of sections whose lines stay in memory. Others are drawn again when needed."""

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from markdown_it import MarkdownIt
+    from markdown_it.token import Token
     from markdown_it.tree import SyntaxTreeNode
 
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
+
 
 SAFE_LINK = re.compile(r"(?:https?://|mailto:|file://)[!-~]+$", re.IGNORECASE)
 """URLs that are passed to the terminal as links. None of their characters can end the escape sequence."""
@@ -98,7 +101,7 @@ class Inline:
         outside[-1] += self.lines[0]
         outside += self.lines[1:]
         self.lines = outside
-        readable = visible_line(unquote(target))
+        readable = escape_line(unquote(target))
         safe = SAFE_LINK.match(target) is not None
         if safe and ("://" not in text or _is_same_url(text, target)) and text.strip():
             return
@@ -113,7 +116,7 @@ class Inline:
     def _put(self, text: str, style: Style) -> None:
         if not text:
             return
-        text = visible_line(text)  # entities can produce control characters
+        text = escape_line(text)  # entities can produce control characters
         line = self.lines[-1]
         if line and line[-1].style is style:
             line[-1] = Segment(line[-1].text + text, style)
@@ -143,3 +146,54 @@ def _trim_url(url: str) -> str:
     for end in ("`", "<", ">", '"', "|"):
         url = url.partition(end)[0]
     return url
+
+
+MAX_NESTING = 60
+"""The maximum depth of nested quotes and lists. The parser would drop text that is nested more deeply."""
+
+References = dict[str, dict[str, Any]]
+"""Link reference definitions, by label."""
+
+
+@cache
+def parser() -> MarkdownIt:
+    """Return a parser for CommonMark with tables and strikethrough. HTML is treated as text."""
+    from markdown_it import MarkdownIt
+
+    made = MarkdownIt("commonmark", {"html": False, "maxNesting": MAX_NESTING})
+    made.enable(["table", "strikethrough"])
+    made.normalizeLink = _percent_encode  # type: ignore[method-assign]
+    made.validateLink = _accept_link  # type: ignore[method-assign]
+    return made
+
+
+def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
+    """Accept every URL. `inline.link_style` decides which URLs become links in the terminal."""
+    return True
+
+
+def _percent_encode(url: str) -> str:
+    """Percent-encode a URL. The parser's own function would be the slowest part of parsing links."""
+    return quote(url, safe="%!#$&'()*+,/:;=?@[]~-._")
+
+
+def parse(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
+    """Return the blocks of a text, or None if they are nested too deeply.
+
+    With `inline`, the text is parsed as part of a paragraph, even if it looks like another block.
+    """
+    from markdown_it.tree import SyntaxTreeNode
+
+    env = {"references": dict(references)}  # a copy, because the parser adds definitions
+    tokens: list[Token] = parser().parseInline(text, env) if inline else parser().parse(text, env)
+    if any(token.level >= MAX_NESTING - 1 for token in tokens):
+        return None
+    return SyntaxTreeNode(tokens).children
+
+
+def link_definitions(text: str) -> References:
+    """Return the link reference definitions in a text."""
+    env: dict[str, Any] = {}
+    parser().parse(text, env)
+    found: References = env.get("references", {})
+    return found

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from markdown_it.tree import SyntaxTreeNode
     from rich.style import Style
 
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
     Cell = list[Spans]
     """The lines of a table cell, before wrapping."""

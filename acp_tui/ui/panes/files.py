@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import os.path
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
 
 from acp_tui.entry_labels import relative_path
-from acp_tui.session.state import ToolCall
-from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.session.state import Diff, ToolCall
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
-from acp_tui.ui.entries.tool_call.headline import line_counts
-from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
+from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.panes.pane import Pane
-from acp_tui.ui.panes.pane_list import PaneItem
-from acp_tui.ui.panes.touched_files import TouchedFile, TouchedFiles
+from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, heading_item, justified_line, text_item
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -22,10 +23,59 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.controller import FileChange
-    from acp_tui.session.change import Change
-    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.session.record import Change
+    from acp_tui.session.state import Session
     from acp_tui.ui.panes.pane import PaneSource
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
+
+
+@dataclass(slots=True)
+class TouchedFile:
+    """A file that tool calls mention."""
+
+    path: str
+    line: int | None = None  # the latest line mentioned
+    diffs: dict[str, Diff] = field(default_factory=dict)  # by the id of the tool call, oldest first
+
+
+class TouchedFiles:
+    """The touched files by absolute path."""
+
+    def __init__(self, session: Session, cwd: str) -> None:
+        self._cwd = cwd
+        self.files: dict[str, TouchedFile] = {}
+        subagents = (subagent.session for subagent in session.subagents.values())
+        for entry in chain(session.entries, *(inner.entries for inner in subagents)):
+            if isinstance(entry, ToolCall):
+                self.add_call(entry)
+
+    def add_call(self, call: ToolCall) -> bool:
+        """Add the files of a new or changed tool call. Return True if that changed the collection."""
+        changed = False
+        for location in call.locations:
+            if self.absolute(location.path) == self._cwd:
+                continue  # commands report the folder they run in
+            file, new = self._get_or_add(location.path)
+            changed |= new or (location.line is not None and location.line != file.line)
+            file.line = location.line if location.line is not None else file.line
+        for diff in (part for part in call.content if isinstance(part, Diff)):
+            file, _ = self._get_or_add(diff.path)
+            changed |= file.diffs.get(call.call_id) is not diff
+            file.diffs[call.call_id] = diff
+        return changed
+
+    def absolute(self, path: str) -> str:
+        """Return the normalized absolute path of a file."""
+        return os.path.normpath(os.path.join(self._cwd, path))  # noqa: PTH118  # pathlib does not normalize
+
+    def _get_or_add(self, path: str) -> tuple[TouchedFile, bool]:
+        path = self.absolute(path)
+        known = self.files.get(path)
+        if known is not None:
+            return known, False
+        file = self.files[path] = TouchedFile(path)
+        return file, True
+
 
 STATUS_LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
 ACCEPTED_SIGN = "✓"
@@ -171,7 +221,7 @@ class FilesPane(Pane):
         line = self._agent_lines.get(path)
         line_suffix = f":{line}" if line is not None else ""
         room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*left, *right)) - len(line_suffix)
-        name = reveal_line(relative_path(path, self.source.cwd))
+        name = escape_invisible_line(relative_path(path, self.source.cwd))
         style = palette.dim if path in self._accepted else palette.text
         left.append(Segment(shorten_path(name, max(4, room)), style))
         left.append(Segment(line_suffix, palette.accent))
@@ -203,7 +253,7 @@ class FilesPane(Pane):
         return [segment for text, style in parts for segment in (Segment(" "), Segment(text, style))]
 
     def _announced_counts(self, path: str) -> Counts | None:
-        from acp_tui.ui.entries.diff.diff_body import compute_difference
+        from acp_tui.ui.entries.diff import compute_difference
 
         file = self.touched_file(path)
         found = [compute_difference(diff) for diff in file.diffs.values()] if file is not None else []

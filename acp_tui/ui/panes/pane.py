@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual.message import Message
 
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.panes.messages import PaneItemAction, PanesAction
 from acp_tui.ui.panes.pane_list import PaneItem, PaneList
 
 if TYPE_CHECKING:
@@ -19,10 +18,33 @@ if TYPE_CHECKING:
     from textual import events
 
     from acp_tui.controller import Conversation
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.panes.messages import ItemActionName
     from acp_tui.ui.theme.palette import Palette
+
+
+ItemActionName = Literal[
+    "edit", "diff", "revert", "accept", "undo", "look", "output", "kill", "set", "server"
+]
+PanesActionName = Literal["leave", "zoom", "close"]
+
+
+class PaneItemAction(Message):
+    """A pane's request to do something with one of its items; `undo` and `look` need no item."""
+
+    def __init__(self, action: ItemActionName, key: str = "", line: int | None = None) -> None:
+        super().__init__()
+        self.action = action
+        self.key = key  # a path, the id of a terminal or an option, or the name of an MCP server
+        self.line = line
+
+
+class PanesAction(Message):
+    """A request to leave, close or zoom the panes."""
+
+    def __init__(self, action: PanesActionName) -> None:
+        super().__init__()
+        self.action = action
 
 
 @dataclass(slots=True)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.offered_options import offered_options, value_name
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.ui.panes.item_builders import fact_item, heading_item, label_column_width, text_item
-from acp_tui.ui.panes.messages import PaneItemAction
-from acp_tui.ui.panes.pane import Pane
+from acp_tui.session.safe_text import escape_line
+from acp_tui.ui.panes.pane import Pane, PaneItemAction
+from acp_tui.ui.panes.pane_list import fact_item, heading_item, label_column_width, text_item
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.config.mcp import Server
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Agent
-    from acp_tui.store.mcp.mcp_facts import ServerTest
+    from acp_tui.store.mcp_facts import ServerTest
     from acp_tui.ui.panes.pane_list import PaneItem
 
 SHOWN_FACTS = frozenset(
@@ -49,9 +48,9 @@ class SessionPane(Pane):
 
     def _given_names(self) -> Iterator[str]:
         """Yield the names of options and MCP servers. The longest name sets the width of the label column."""
-        yield from (visible_line(option.name) for option in self.source.session.config_options)
+        yield from (escape_line(option.name) for option in self.source.session.config_options)
         if (conversation := self.source.conversation) is not None:
-            yield from (visible_line(server.name) for server in conversation.mcp_servers)
+            yield from (escape_line(server.name) for server in conversation.mcp_servers)
 
     def _fact(self, label: str, text: str, *, key: str | None = None, style: Style | None = None) -> PaneItem:
         return fact_item(label, text, self.palette, column=self._column, key=key, style=style)
@@ -63,12 +62,12 @@ class SessionPane(Pane):
         others = [option for option in self.source.session.config_options if option not in options]
         live = self.source.conversation is not None
         for option in options:
-            name, text = visible_line(option.name), value_name(option)
+            name, text = escape_line(option.name), value_name(option)
             yield self._fact(name, text, key=option.id if live else None)
         for option in others:
-            kind = visible_line(option.kind)
-            text = f"{visible_line(str(option.current))} (unsupported option type {kind})"
-            yield self._fact(visible_line(option.name), text)
+            kind = escape_line(option.kind)
+            text = f"{escape_line(str(option.current))} (unsupported option type {kind})"
+            yield self._fact(escape_line(option.name), text)
         if not options:
             yield text_item("The agent offers no options.", palette.dim)
 
@@ -76,17 +75,17 @@ class SessionPane(Pane):
         palette, session = self.palette, self.source.session
         yield heading_item("Agent", self.palette)
         if (agent := session.agent) is not None:
-            if name := visible_line(agent.title or agent.name or ""):
+            if name := escape_line(agent.title or agent.name or ""):
                 yield self._fact("name", name)
             if agent.version:
-                yield self._fact("version", visible_line(agent.version))
-            yield self._fact("protocol", visible_line(str(agent.protocol_version or session.dialect)))
+                yield self._fact("version", escape_line(agent.version))
+            yield self._fact("protocol", escape_line(str(agent.protocol_version or session.dialect)))
             yield self._fact("capabilities", ", ".join(_capabilities(agent)) or "prompts only")
         else:
             yield text_item("The agent sent no name or version.", palette.dim)
         if (process := session.process) is not None:
             if process.command:
-                yield self._fact("command", visible_line(" ".join(process.command)))
+                yield self._fact("command", escape_line(" ".join(process.command)))
             if process.pid is not None and session.phase != "dead":
                 yield self._fact("PID", str(process.pid))
 
@@ -97,9 +96,9 @@ class SessionPane(Pane):
         yield heading_item("MCP servers", self.palette)
         tests = last_tests(conversation.options.servers) if conversation.mcp_servers else {}
         for server in conversation.mcp_servers:
-            name, test = visible_line(server.name), tests.get(server.name)
+            name, test = escape_line(server.name), tests.get(server.name)
             if server.reason_not_sent is not None:
-                text, style = f"not sent: {visible_line(server.reason_not_sent)}", palette.warning
+                text, style = f"not sent: {escape_line(server.reason_not_sent)}", palette.warning
             elif test is not None and test.status != "connected":
                 text, style = f"sent to the agent · last test: {test.status}", palette.error
             else:
@@ -114,16 +113,16 @@ class SessionPane(Pane):
         session, conversation = self.source.session, self.source.conversation
         yield heading_item("Session", self.palette)
         if session.title:
-            yield self._fact("title", visible_line(session.title))
-        yield self._fact("folder", visible_line(self.source.cwd or session.cwd or "–"))
+            yield self._fact("title", escape_line(session.title))
+        yield self._fact("folder", escape_line(self.source.cwd or session.cwd or "–"))
         for directory in session.directories:
-            yield self._fact("also in", visible_line(directory))
+            yield self._fact("also in", escape_line(directory))
         if session.session_id:
-            yield self._fact("id", visible_line(session.session_id))
+            yield self._fact("id", escape_line(session.session_id))
         if conversation is not None:
             if conversation.folder.id:
                 yield self._fact("acp-tui id", conversation.folder.id)
-            yield self._fact("log", visible_line(conversation.log_path or "not recorded"))
+            yield self._fact("log", escape_line(conversation.log_path or "not recorded"))
 
     def action_open(self) -> None:
         """Ask the screen to show the selected server, or the values of the selected option."""
@@ -139,7 +138,7 @@ def last_tests(servers: Iterable[Server]) -> dict[str, ServerTest]:
     Servers whose current definition was not tested are left out.
     """
     from acp_tui.config.paths import paths
-    from acp_tui.store.mcp.mcp_facts import McpFacts
+    from acp_tui.store.mcp_facts import McpFacts
 
     facts = McpFacts(paths().state)
     known = {server.name: facts.read(server.name, server.digest()).tested for server in servers}
@@ -177,6 +176,6 @@ def _enabled_names(capabilities: dict[str, Any], prefix: str = "") -> Iterator[s
     for name, inner in capabilities.items():
         if name.startswith("_") or inner is None or inner is False:
             continue
-        path = f"{prefix}{visible_line(name)}"
+        path = f"{prefix}{escape_line(name)}"
         nested = list(_enabled_names(inner, f"{path}.")) if isinstance(inner, dict) else []
         yield from nested or ([] if path in CAPABILITY_GROUPS else [path])

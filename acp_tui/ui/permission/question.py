@@ -12,16 +12,21 @@ from typing import TYPE_CHECKING, Any
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_labels import file_change, repeats_raw_input
+from acp_tui.entry_labels import call_title, file_change, repeats_raw_input
 from acp_tui.permissions.rules import describe_choice
 from acp_tui.session.diff_position import first_line
+from acp_tui.session.safe_text import (
+    escape_controls,
+    escape_invisible,
+    escape_invisible_line,
+    invisible_characters,
+    visible_json,
+)
 from acp_tui.session.state import Content, Diff
-from acp_tui.session.text.invisible import invisible_characters, reveal, reveal_line
-from acp_tui.session.text.safe_text import visible, visible_json
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, padded_strip, shorten
-from acp_tui.ui.permission.calls_in_progress import calls_bodies, raw_bodies
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.widgets.long_text import LongText
 
 if TYPE_CHECKING:
@@ -29,9 +34,57 @@ if TYPE_CHECKING:
 
     from rich.style import Style
 
-    from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.controller.user_questions import Question
+    from acp_tui.session.state import Session, ToolCall
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette
+
+
+def names_nothing(question: Question) -> bool:
+    """Return True if a permission request names no command, file, tool or input."""
+    call, subject = question.call, question.subject
+    if call is None or call.content or call.locations or call.raw_input:
+        return False
+    return not (subject.targets or subject.command or subject.argv or subject.tool)
+
+
+def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
+    """Return the calls that a request without any details could be about; an empty list for other requests.
+
+    These calls are in progress, and no pending permission request names them.
+    """
+    if not names_nothing(question):
+        return []
+    asked = {permission.call_id for permission in session.permissions.values()}
+    return [
+        call
+        for call in session.reducer_state.open_calls.values()
+        if call is not question.call and call.call_id not in asked
+    ]
+
+
+def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
+    """Draw a heading, then each call in progress in full, as in the transcript; nothing if there is none."""
+    calls = calls_in_progress(question, context.session)
+    if not calls:
+        return []
+    words = "The agent did not say what this is about. In progress:"
+    head = LinesBody(
+        hanging_lines([], [Segment(words, context.palette.warning)], context.width, indent=0), ""
+    )
+    return [[head], *([make_body(call, context)] for call in calls)]
+
+
+def raw_bodies(question: Question, context: DrawContext) -> list[Body]:
+    """Draw the raw input of each call in progress."""
+    bodies: list[Body] = []
+    for call in calls_in_progress(question, context.session):
+        title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)
+        text = visible_json(call.raw_input) if call.raw_input else "none"
+        bodies.append(LinesBody(hanging_lines([], [title], context.width, indent=0), ""))
+        bodies.append(LongText(text, context.palette.text, context.width))
+    return bodies
+
 
 LABEL_WIDTH = 13
 """The width, in cells, of the column with the labels of the request's details."""
@@ -159,7 +212,7 @@ def _title_and_warnings(question: Question, context: DrawContext) -> LinesBody:
 
 
 def _title(question: Question) -> str:
-    return reveal_line(_raw_title(question)).strip()
+    return escape_invisible_line(_raw_title(question)).strip()
 
 
 def _raw_title(question: Question) -> str:
@@ -181,14 +234,14 @@ def _title_is_redundant(question: Question) -> bool:
     title = _title(question).strip("`")
     command = question.subject.command_text
     if command is not None:
-        return title == reveal_line(command[:MAX_COMMAND]).strip()
+        return title == escape_invisible_line(command[:MAX_COMMAND]).strip()
     shown = {target.path for target in subject.targets} | {diff.path for diff in _diffs(question)}
-    return title in {reveal_line(path) for path in shown}
+    return title in {escape_invisible_line(path) for path in shown}
 
 
 def _shown_facts(question: Question) -> set[str]:
     """Return the values in `question.facts` as the dialog shows them."""
-    return {reveal_line(value) for _, value in question.facts}
+    return {escape_invisible_line(value) for _, value in question.facts}
 
 
 def _whole_title(question: Question, context: DrawContext) -> LinesBody:
@@ -206,7 +259,9 @@ def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
     concerns = list(subject.concerns)
     if subject.dangerous and concerns:
         mark = [Segment(" DANGEROUS ", palette.loud), Segment(" ")]
-        lines += hanging_lines(mark, [Segment(reveal_line(concerns.pop(0)), palette.error)], width, indent=12)
+        lines += hanging_lines(
+            mark, [Segment(escape_invisible_line(concerns.pop(0)), palette.error)], width, indent=12
+        )
     if missing := _missing(question.subject.command_text or ""):
         concerns.append(f"{missing:,} characters in the middle of this command are not shown")
     if question.was_changed:
@@ -244,7 +299,7 @@ def _invisible_in(question: Question) -> str:
 
 
 def _marked_lines(sign: str, text: str, look: Style, width: int) -> list[Strip]:
-    return hanging_lines([Segment(sign, look)], [Segment(reveal_line(text), look)], width)
+    return hanging_lines([Segment(sign, look)], [Segment(escape_invisible_line(text), look)], width)
 
 
 # --------------------------------------------------------------------------- commands
@@ -255,7 +310,9 @@ def _command_body(question: Question, context: DrawContext) -> LinesBody:
     text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
-    return LinesBody(_command_block(reveal(_shortened_command(text)), context.palette, context.width), text)
+    return LinesBody(
+        _command_block(escape_invisible(_shortened_command(text)), context.palette, context.width), text
+    )
 
 
 def _missing(command: str) -> int:
@@ -312,8 +369,8 @@ def _parts_body(question: Question, context: DrawContext) -> LinesBody:
         if verdict.rule is not None and verdict.answer != "ask":
             why = f"{verdict.answer}ed by rule: {describe_choice(verdict.rule)}"
         lead = [Segment(name if number == 0 else " " * LABEL_WIDTH, palette.dim), Segment(f"{sign} ", style)]
-        spans = [Segment(reveal_line(_shortened_command(verdict.part.part_text)), palette.text)]
-        spans += [Segment("  "), Segment(reveal_line(why), style)]
+        spans = [Segment(escape_invisible_line(_shortened_command(verdict.part.part_text)), palette.text)]
+        spans += [Segment("  "), Segment(escape_invisible_line(why), style)]
         lines += hanging_lines(lead, spans, context.width, indent=LABEL_WIDTH + 2)
     return LinesBody(lines, "")
 
@@ -326,7 +383,7 @@ def _facts_body(question: Question, context: DrawContext) -> LinesBody:
     palette = context.palette
     lines: list[Strip] = []
     for label, value, note in _named_facts(question, context):
-        spans = [Segment(reveal_line(value), palette.text)]
+        spans = [Segment(escape_invisible_line(value), palette.text)]
         if note:
             spans.append(Segment(f"  {note}", palette.warning))
         name = Segment(label.ljust(LABEL_WIDTH), palette.dim)
@@ -376,7 +433,7 @@ def _path_warning(path: str, real: str, inside: bool) -> str:
 
     The warning is safe to display.
     """
-    remarks = [f"leads to {reveal_line(real)}"] if real != path else []
+    remarks = [f"leads to {escape_invisible_line(real)}"] if real != path else []
     return ", ".join(remarks if inside else [*remarks, "outside the workspace"])
 
 
@@ -388,7 +445,7 @@ def _diffs(question: Question) -> Iterator[Diff]:
     if question.kind == "write":
         path = question.subject.targets[0].path if question.subject.targets else ""
         old, new = question.old_text, question.new_text
-        yield Diff(path, None if old is None else visible(old), visible(new or ""))
+        yield Diff(path, None if old is None else escape_controls(old), escape_controls(new or ""))
     if question.call is not None:
         for part in question.call.content:
             if isinstance(part, Diff):
@@ -397,8 +454,8 @@ def _diffs(question: Question) -> Iterator[Diff]:
 
 def _diff(diff: Diff, question: Question, context: DrawContext) -> tuple[Body, Body]:
     """Draw a diff: a head with the path and the number of changed lines, and the lines."""
-    from acp_tui.ui.entries.diff.diff_body import DiffBody, compute_difference
-    from acp_tui.ui.entries.tool_call.headline import line_counts
+    from acp_tui.ui.entries.diff import DiffBody, compute_difference
+    from acp_tui.ui.entries.headline import line_counts
 
     palette = context.palette
     found = compute_difference(diff)
@@ -412,7 +469,7 @@ def _diff(diff: Diff, question: Question, context: DrawContext) -> tuple[Body, B
     became = file_change(diff, question.subject.kind)
     remarks.append("new file" if became == "new" else became)
     remark = Segment(f"  {', '.join(filter(None, remarks))}", palette.warning)
-    head = [Segment(f"{reveal_line(diff.path)} ", palette.strong), *counts, remark]
+    head = [Segment(f"{escape_invisible_line(diff.path)} ", palette.strong), *counts, remark]
     is_whole_file = question.call is None or any(diff == whole for _, whole in question.whole_file_diffs)
     first = 1 if is_whole_file or question.call is None else first_line(question.call, diff)
     return (
@@ -437,7 +494,7 @@ def _prose(text: str, context: DrawContext) -> list[Strip]:
     """Draw text as Markdown, or as plain text if Markdown could hide something, such as a link's address."""
     if len(text) > MAX_COMMAND or any(mark in text for mark in ("](", "]:", "<")):
         return limit_lines(wrapped_lines(text, context.palette.text, context.width, 0), context)
-    from acp_tui.ui.entries.tool_call.text_content import markdown_strips
+    from acp_tui.ui.entries.tool_call import markdown_strips
 
     return markdown_strips(text, context, indent_cells=0)
 
@@ -460,4 +517,4 @@ def raw_input(question: Question, context: DrawContext) -> list[Body]:
     text = visible_json(given)
     if len(text) > MAX_RAW:
         text = f"{text[:MAX_RAW]}\n… {len(text) - MAX_RAW:,} more characters"
-    return [head, LongText(reveal(text), palette.text, width)]
+    return [head, LongText(escape_invisible(text), palette.text, width)]

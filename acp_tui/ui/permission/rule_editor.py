@@ -10,13 +10,13 @@ from textual.message import Message
 
 from acp_tui.permissions.rule_proposals import scoped_rule
 from acp_tui.permissions.rules import describe_choice, describe_effect
-from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.body_scroller import BodyScroller
-from acp_tui.ui.widgets.select_list import Row, SelectList
+from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.strip import Strip
 
-    from acp_tui.permissions.agent_identity import AgentIdentity
-    from acp_tui.permissions.rules import Rule, Scope
-    from acp_tui.ui.drawing.body import Body, Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.permissions.rules import AgentIdentity, Rule, Scope
+    from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.theme.palette import Palette, Spans
+
 
 SCOPE_WORDS: dict[Scope, str] = {
     "run": "in this run",
@@ -164,11 +164,12 @@ class RuleEditor(Vertical, can_focus=True):
         if part == len(self._ladders):
             return [SCOPE_WORDS[scope] for scope in self._scopes]
         return [
-            f"for {reveal_line(_short_name(agent))}" if agent else "for any agent" for agent in self._agents
+            f"for {escape_invisible_line(_short_name(agent))}" if agent else "for any agent"
+            for agent in self._agents
         ]
 
-    def _rows(self) -> list[Row]:
-        return [Row([], [Segment(words, self._palette.text)]) for words in self._words_of(self._part)]
+    def _rows(self) -> list[SelectRow]:
+        return [SelectRow([], [Segment(words, self._palette.text)]) for words in self._words_of(self._part)]
 
     def _sentence(self, width: int) -> Sequence[Body]:
         """Draw the sentence, with a line for each rule.

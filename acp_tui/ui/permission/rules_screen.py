@@ -3,31 +3,119 @@
 from __future__ import annotations
 
 import time
+from itertools import groupby
+from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
+from textual.containers import Vertical
 from textual.widgets import Static
 
+from acp_tui.entry_labels import format_time
 from acp_tui.errors import UserError
-from acp_tui.permissions.rules import describe_effect, describe_rule
+from acp_tui.permissions.rule_proposals import wider_rules
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_choice, describe_effect, describe_rule
+from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
-from acp_tui.ui.permission.rule_rows import filtered_rules, rule_rows, sorted_rules
-from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
-from acp_tui.ui.widgets.select_list import SelectList
+from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from acp_tui.controller.requests.rule_book import ListedRule, RuleBook
-    from acp_tui.permissions.rules import Rule
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.controller.rule_book import ListedRule, RuleBook
+    from acp_tui.ui.theme.palette import Palette, Spans
     from acp_tui.ui.widgets.bar import Hint
+
+
+GROUPS = ("This run", "This session", "This project", "Everywhere", "Other projects")
+_LEAD_CELLS = 8
+
+
+def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]:
+    """Return the rules in the order of `GROUPS`, and from newest to oldest within each group."""
+    newest = [*reversed(listed)]
+    return sorted(newest, key=lambda each: GROUPS.index(_group(each.rule, project)))
+
+
+def filtered_rules(listed: Sequence[ListedRule], query: str) -> list[ListedRule]:
+    """Return the rules whose texts contain all words of the query. The order of the rules is kept."""
+    if not query.strip():
+        return list(listed)
+    return [each for each in listed if word_rank(query, *_words(each)) is not None]
+
+
+def _words(listed: ListedRule) -> tuple[str, ...]:
+    rule = listed.rule
+    return describe_rule(rule), describe_choice(rule), rule.kind, rule.scope, rule.id
+
+
+def rule_rows(listed: Sequence[ListedRule], palette: Palette, project: str, now: float) -> list[SelectRow]:
+    """Return one row for each rule; the first row of each group has a heading."""
+    return [*_rows(listed, palette, project, now)]
+
+
+def _rows(listed: Sequence[ListedRule], palette: Palette, project: str, now: float) -> Iterator[SelectRow]:
+    first = True
+    for group, members in groupby(listed, key=lambda each: _group(each.rule, project)):
+        heading = [Segment(group, palette.strong)]
+        above = [heading] if first else [[], heading]
+        for each in members:
+            yield _row(each, palette, project, now, above)
+            above, first = [], False
+
+
+def _row(
+    listed: ListedRule, palette: Palette, project: str, now: float, above: Sequence[list[Segment]]
+) -> SelectRow:
+    rule = listed.rule
+    allows = rule.decision == "allow"
+    lead = Segment(f"{rule.decision:{_LEAD_CELLS}}", palette.success if allows else palette.error)
+    text = Segment(describe_choice(rule), palette.text if listed.applies else palette.dim)
+    return SelectRow(
+        [lead],
+        [text],
+        note=[Segment(" · ".join(_notes(listed, project, now)), palette.dim)],
+        tail=[Segment(_count(listed.matches.count), palette.dim)],
+        above=above,
+    )
+
+
+def _count(matches: int) -> str:
+    return "no match yet" if not matches else "1 match" if matches == 1 else f"{matches:,} matches"
+
+
+def _notes(listed: ListedRule, project: str, now: float) -> Iterator[str]:
+    rule = listed.rule
+    if rule.project is not None and rule.project != project:
+        yield escape_invisible_line(PurePath(rule.project).name or rule.project)
+    if rule.agent is None:
+        yield "any agent"
+    else:
+        yield escape_invisible_line(AgentIdentity(rule.agent, rule.agent_line, rule.agent_name).label)
+    if listed.unused:
+        yield "no longer used: its agent cannot be identified"
+    if listed.matches.count:
+        yield f"last match {format_time(listed.matches.last, now)}"
+    if rule.scope == "run":
+        yield escape_invisible_line(rule.origin)
+    elif rule.created:
+        yield f"since {format_time(rule.created, now)}"
+
+
+def _group(rule: Rule, project: str) -> str:
+    if rule.scope == "project" and rule.project != project:
+        return "Other projects"
+    return {"run": "This run", "session": "This session", "project": "This project"}.get(
+        rule.scope, "Everywhere"
+    )
+
 
 NO_RULES = 'No rules. An answer with "always" in a permission dialog becomes a rule.'
 
@@ -158,7 +246,6 @@ class RulesScreen(Dialog[None]):
 
     def action_edit(self) -> None:
         """Open the dialog that edits the selected rule."""
-        from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
 
         if (rule := self._selected) is not None:
             book = self._rule_book
@@ -211,3 +298,82 @@ class RulesScreen(Dialog[None]):
             self.query_one(InputLine).value = ""
         else:
             self.dismiss(None)
+
+
+CHROME_ROWS = 6
+"""Rows of the dialog besides the editor: borders, title, two blank rows, keys."""
+
+
+class RuleEditDialog(Dialog[Rule | None]):
+    """Edits what a rule matches, its scope and its agent. Returns the edited rule, or None if cancelled."""
+
+    CSS = """
+    RuleEditDialog { align: center middle; background: transparent; }
+    RuleEditDialog #dialog {
+        width: 92; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $primary;
+    }
+    RuleEditDialog #head, RuleEditDialog #editor { margin-bottom: 1; }
+    """
+    AUTO_FOCUS = "RuleEditor"
+
+    def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
+        """`agent` and `project` are the conversation's. The editor gets each only if the rule has none."""
+        super().__init__()
+        self._palette = palette
+        self._elsewhere = rule.project if rule.project != project else None
+        if rule.agent is not None:
+            agent = AgentIdentity(rule.agent, rule.agent_line, rule.agent_name)
+        self._editor = RuleEditor(
+            [wider_rules(rule)], palette, agent=agent, project=rule.project or project, id="editor"
+        )
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog"):
+            yield Bar(self._title(), id="head")
+            yield self._editor
+            yield KeyHints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """Set the height of the editor."""
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Set the height of the editor."""
+        self._fit()
+
+    def on_rule_editor_changed(self) -> None:
+        """Set the height of the editor, because a changed sentence can have more or fewer lines."""
+        self._fit()
+
+    def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
+        """Close the dialog with the edited rule as its result."""
+        self.dismiss(event.rules[0])
+
+    def on_rule_editor_cancelled(self) -> None:
+        """Close the dialog with None as its result."""
+        self.dismiss(None)
+
+    def _fit(self) -> None:
+        width = min(self.app.size.width, 92) - 4
+        self._editor.styles.height = min(self._editor.height_at(width), self.app.size.height - CHROME_ROWS)
+
+    def _title(self) -> Spans:
+        title = [Segment("Edit rule", self._palette.strong)]
+        # The editor says "this project" even if the rule is for another project.
+        if self._elsewhere is not None:
+            title.append(
+                Segment(f" for the project {escape_invisible_line(self._elsewhere)}", self._palette.dim)
+            )
+        return title
+
+    def _hints(self) -> Sequence[Hint]:
+        names = ("before", "after", "up", "down", "take", "close")
+        before, after, up, down, take, close = (keys.bound_keys(self, f"rule.{name}") for name in names)
+        return [(f"{before}{after}", "part"), (f"{up}{down}", "change"), (take, "save"), (close, "cancel")]
+
+    def use_palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self._editor.use_palette(palette)
+        self.query_one("#head", Bar).show(self._title())
+        self.query_one("#keys", KeyHints).use_palette(palette)

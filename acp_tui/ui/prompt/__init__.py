@@ -1,6 +1,6 @@
 """The prompt: its editor, attachments, completion menus and history."""
 
-from acp_tui.ui.prompt.history_recall import History
+from acp_tui.ui.prompt.history import HistoryRecall
 from acp_tui.ui.prompt.prompt import Prompt
 
-__all__ = ["History", "Prompt"]
+__all__ = ["HistoryRecall", "Prompt"]

@@ -9,7 +9,7 @@ from base64 import b64decode
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
 from acp_tui.session.attachment import (
@@ -23,14 +23,61 @@ from acp_tui.session.attachment import (
     find_mentions,
     format_mention,
 )
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.prompt.pastes import Token
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from acp_tui.session.attachment import Attachment, FileMention, KeptAttachment
+
+
+MAX_UNFOLDED_LINES = 8
+MAX_UNFOLDED_CHARS = 1000
+
+
+class Token(NamedTuple):
+    """A token and its position in a line."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Pastes:
+    """The folded pastes of one prompt, by token."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, str] = {}
+        self._pattern: re.Pattern[str] | None = None
+
+    def fold(self, text: str) -> str:
+        """Return a token for a large text, or the text itself if it is small."""
+        lines = len(text.removesuffix("\n").split("\n"))
+        if lines <= MAX_UNFOLDED_LINES and len(text) <= MAX_UNFOLDED_CHARS:
+            return text
+        size = f"{lines} lines" if lines > 1 else f"{len(text):,} characters"
+        number = f" #{len(self._texts) + 1}" if self._texts else ""
+        token = f"[pasted {size}{number}]"
+        self._texts[token] = text
+        self._pattern = re.compile("|".join(re.escape(token) for token in self._texts))
+        return token
+
+    def expand(self, text: str) -> str:
+        """Replace tokens by the pasted texts."""
+        if self._pattern is None:
+            return text
+        return self._pattern.sub(lambda token: self._texts[token[0]], text)
+
+    def tokens(self, line: str) -> list[Token]:
+        """Return the tokens in a line, with their positions."""
+        if self._pattern is None or "[" not in line:
+            return []
+        return [Token(*found.span(), found[0]) for found in self._pattern.finditer(line)]
+
+    def __bool__(self) -> bool:
+        return bool(self._texts)
+
 
 IMAGE_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_COMMAND_CELLS = 30
@@ -243,9 +290,9 @@ def _name(attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str
         return "earlier conversation"
     if isinstance(attachment, EmbeddedText):
         return f"resource {shorten(_one_word(attachment.uri), MAX_COMMAND_CELLS)}"
-    return f"output of {shorten(visible_line(attachment.command), MAX_COMMAND_CELLS)}"
+    return f"output of {shorten(escape_line(attachment.command), MAX_COMMAND_CELLS)}"
 
 
 def _one_word(uri: str) -> str:
     """Replace brackets and spaces in a URI, so that it can be part of a token."""
-    return re.sub(r"[\[\]\s]+", "_", visible_line(uri))
+    return re.sub(r"[\[\]\s]+", "_", escape_line(uri))

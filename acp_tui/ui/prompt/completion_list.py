@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual.containers import Vertical
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten, shorten_path, wrap
-from acp_tui.ui.theme.component_style import foreground_style
-from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row, first_visible_row
+from acp_tui.ui.theme.palette import foreground_style
+from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row, first_visible_row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.style import Style
     from textual import events
+    from textual.app import ComposeResult
+    from textual.widgets.text_area import Location
 
-    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.ui.theme.palette import Spans
+
 
 MAX_ROWS = 8
 """Maximum number of items that are visible at once."""
@@ -214,3 +219,89 @@ def _highlight(text: str, indexes: frozenset[int], style: Style) -> list[Segment
     if not indexes:
         return [Segment(text)]
     return [Segment(char, style if index in indexes else None) for index, char in enumerate(text)]
+
+
+BORDER_ROWS = 1
+
+
+class Popup(Vertical):
+    """Base class of popups that show a list of items above the prompt."""
+
+    DEFAULT_CSS = """
+    Popup {
+        overlay: screen;
+        display: none;
+        height: auto;
+        width: 100%;
+        background: $surface;
+        border-top: solid $primary;
+        border-title-color: $text-accent;
+    }
+    """
+    EXTRA_ROWS = 0
+    """Number of lines of the popup besides those of the list and the borders."""
+    TITLE = ""
+    """What the items are, such as "files", for the title in the border."""
+
+    def compose(self) -> ComposeResult:
+        yield CompletionList()
+
+    @property
+    def choices(self) -> CompletionList:
+        """The list of the popup."""
+        return self.query_one(CompletionList)
+
+    @property
+    def is_open(self) -> bool:
+        """True while the popup is visible."""
+        return self.display
+
+    def show(self, choices: Sequence[CompletionItem], current: int = 0) -> None:
+        """Open the popup, or replace its items."""
+        above = self.parent.region.y if isinstance(self.parent, Widget) else MAX_ROWS
+        self.choices.show(choices, current, max(1, above - BORDER_ROWS - self.EXTRA_ROWS))
+        count = f" · {len(choices):,}" if len(choices) > self.choices.rows else ""
+        self.border_title = f" {self.TITLE}{count if choices else ': nothing found'} "
+        height = self.choices.height + self.EXTRA_ROWS + BORDER_ROWS
+        if self.styles.offset.y.value != -(height + BORDER_ROWS):
+            self.styles.offset = (0, -(height + BORDER_ROWS))  # also above the border of the prompt
+        if not self.display:
+            self.display = True
+            self.screen.refresh_bindings()
+
+    def close(self) -> None:
+        if self.display:
+            self.display = False
+            self.screen.refresh_bindings()
+
+
+class Completion(NamedTuple):
+    """A text that replaces the text between `start` and the cursor."""
+
+    start: Location
+    text: str
+
+
+class Menu(Popup):
+    """A popup that offers completions of the typed text. The menu keys act on the popup while it is open."""
+
+    @property
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """True if the typed text needs no completion, such as when the selected item is typed in full."""
+
+    @abstractmethod
+    def completion(self, *, final: bool) -> Completion | None:
+        """Return the completion for the selected item, followed by a space.
+
+        If `final` is false, a folder gets no space, so that the user can complete the path further. Return
+        None if no item is selected, or if the selected item cannot be attached.
+        """
+
+    @abstractmethod
+    def dismiss(self) -> None:
+        """Close the menu until the user starts another word that the menu can complete."""
+
+    def move(self, step: int) -> None:
+        """Select another item, `step` positions away."""
+        self.choices.move(step)

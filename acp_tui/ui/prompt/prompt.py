@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import on
+from textual.app import SuspendNotSupported
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
 from textual.reactive import reactive
 from textual.widgets import Static, TextArea
 
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.errors import UserError
+from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.prompt.attaching_prompt import AttachingPrompt
 from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.prompt.completion_list import CompletionList
-from acp_tui.ui.prompt.history_recall import Recall
+from acp_tui.ui.prompt.editor import AttachingPrompt
+from acp_tui.ui.prompt.history import Recall
+from acp_tui.ui.terminal.open_externally import chosen_editor, edit, editor_command
+from acp_tui.ui.terminal.suspend import release_terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,11 +32,12 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.timer import Timer
+    from textual.widget import Widget
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import SlashCommand
-    from acp_tui.ui.prompt.history_recall import History
-    from acp_tui.ui.prompt.history_search import HistorySearch
+    from acp_tui.ui.prompt.history import HistoryRecall, HistorySearch
+
 
 DRAFT_PAUSE = 0.25
 """Seconds between two `DraftChanged` messages while typing. The first one is posted immediately."""
@@ -119,7 +127,7 @@ class Prompt(AttachingPrompt):
         self,
         *,
         agent_title: str = "the agent",
-        history: History | None = None,
+        history: HistoryRecall | None = None,
         id: str | None = None,  # noqa: A002  as in Textual
     ) -> None:
         self._menu = CommandMenu()
@@ -360,7 +368,7 @@ class Prompt(AttachingPrompt):
 
     async def action_search_history(self) -> None:
         """Open the history search."""
-        from acp_tui.ui.prompt.history_search import HistorySearch
+        from acp_tui.ui.prompt.history import HistorySearch
 
         entries = self.history.entries() if self.history is not None else ()
         if not entries:
@@ -419,7 +427,6 @@ class Prompt(AttachingPrompt):
         self.run_worker(self._edit_externally(), exclusive=True, group="external editor")
 
     async def _edit_externally(self) -> None:
-        from acp_tui.ui.prompt.external_edit import edit_externally
 
         text = self.text
         edited = await edit_externally(self, text)
@@ -435,4 +442,23 @@ class Prompt(AttachingPrompt):
 
 
 def _placeholder(title: str) -> Content:
-    return Content(f"Message {shorten(visible_line(title), MAX_TITLE_CELLS)}")
+    return Content(f"Message {shorten(escape_line(title), MAX_TITLE_CELLS)}")
+
+
+async def edit_externally(widget: Widget, text: str) -> str:
+    """Let the user edit `text` in $EDITOR and return the result. On failure, show why and return `text`."""
+    try:
+        command = editor_command(os.environ)
+        with release_terminal(widget.app):
+            edited = await edit(text, command)
+        if chosen_editor(os.environ) is None:
+            name = Path(shutil.which(command[0]) or command[0]).resolve().name
+            words = f"Edited with {name}, because neither $VISUAL nor $EDITOR is set."
+            widget.notify(words, markup=False)
+    except UserError as error:
+        widget.notify(str(error), severity="error", markup=False)
+    except SuspendNotSupported:
+        widget.notify("An editor cannot run in this terminal.", severity="error", markup=False)
+    else:
+        return edited
+    return text

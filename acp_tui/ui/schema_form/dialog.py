@@ -10,18 +10,18 @@ from rich.text import Text
 from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
-from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.text.invisible import reveal, reveal_line
-from acp_tui.session.text.safe_text import visible_json
+from acp_tui.schema_form.values import FormAnswer
+from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, visible_json
+from acp_tui.session.state import Session
 from acp_tui.ui import keys
+from acp_tui.ui.dialogs.dialog import Dialog, TypingGuard
+from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.schema_form.choice_editor import ChoiceList, ChoicePicker
-from acp_tui.ui.schema_form.fields_page import FieldsPage
-from acp_tui.ui.schema_form.form_pages import FormPages
-from acp_tui.ui.schema_form.text_editor import TextEditor
-from acp_tui.ui.screens.dialogs.dialog import Dialog
-from acp_tui.ui.screens.dialogs.typing_guard import TypingGuard
+from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
+from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages
 from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,10 +29,12 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-    from acp_tui.schema_form.answer import SchemaFault
-    from acp_tui.ui.schema_form.fields_page import Validate
+    from acp_tui.schema_form.values import SchemaFault
+    from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.schema_form.form_pages import Validate
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
+
 
 CHROME_ROWS = 6
 """Rows of the dialog besides the fields: borders, head, a blank row, the problem, keys."""
@@ -176,12 +178,12 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     # ------------------------------------------------------------------------- what is shown
 
     def _head(self) -> list[Segment]:
-        return [Segment(reveal_line(self._title), self._palette.strong)]
+        return [Segment(escape_invisible_line(self._title), self._palette.strong)]
 
     def _asker(self) -> list[Segment]:
         number, count = self._position
         place = f"  {number} of {count}" if count > 1 else ""
-        asker = shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)
+        asker = shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)
         return [Segment(f"  {asker}{place}", self._palette.dim)]
 
     def show_position(self, position: tuple[int, int]) -> None:
@@ -193,12 +195,12 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     def _note(self) -> Text:
         """Return the text above the fields."""
         palette = self._palette
-        message = reveal(self._message[:MAX_MESSAGE].strip())
+        message = escape_invisible(self._message[:MAX_MESSAGE].strip())
         message += "…" if len(self._message) > MAX_MESSAGE else ""
         form = self._pages.form
-        described = reveal(form.description[:MAX_MESSAGE].strip()) if form is not None else ""
+        described = escape_invisible(form.description[:MAX_MESSAGE].strip()) if form is not None else ""
         empty = "There is nothing to fill in." if form is not None and not form.fields else ""
-        purpose = f"For {reveal_line(self._purpose)}" if self._purpose else ""
+        purpose = f"For {escape_invisible_line(self._purpose)}" if self._purpose else ""
         parts = [
             (purpose, palette.dim),
             (message, palette.text),
@@ -251,7 +253,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def _update_problem(self) -> None:
         problem = self._problem
-        text = Text(f"✘ {reveal_line(problem)}" if problem else "", self._palette.error)
+        text = Text(f"✘ {escape_invisible_line(problem)}" if problem else "", self._palette.error)
         text.truncate(max(20, self.query_one("#problem").size.width), overflow="ellipsis")
         self.query_one("#problem", Static).update(text, layout=False)
 
@@ -329,9 +331,9 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     def action_schema(self) -> None:
         """Show the whole schema."""
-        from acp_tui.ui.screens.dialogs.detail import DetailScreen
+        from acp_tui.ui.dialogs.detail import DetailScreen
 
-        title = f"Schema of {shorten(reveal_line(self._title), MAX_ASKER_WIDTH)}"
+        title = f"Schema of {shorten(escape_invisible_line(self._title), MAX_ASKER_WIDTH)}"
         self.app.push_screen(DetailScreen(title, visible_json(self._schema), self._palette))
 
     # ------------------------------------------------------------------------- answers
@@ -341,9 +343,8 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         content = self._pages.current.value()
         if content is None:
             return
-        from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
 
-        title = f"Send this to {shorten(reveal_line(self._asked_by), MAX_ASKER_WIDTH)}?"
+        title = f"Send this to {shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)}?"
         shown = content | dict.fromkeys(self._masked & content.keys(), MASK)
         dialog = FormReviewDialog(title, shown, self._palette, clock=self._clock)
         self.app.push_screen(dialog, lambda send: self._finish_review(content, send=bool(send)))
@@ -367,7 +368,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         if not self._pages.have_changed:
             self.dismiss(FormAnswer("cancel"))
             return
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+        from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
         question = "Close the form? Your entries will be lost."
         dialog = ConfirmScreen(question, self._palette, yes="Close the form", no="Go back")
@@ -376,3 +377,100 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     def _finish_close(self, *, closes: bool) -> None:
         if closes:
             self.dismiss(FormAnswer("cancel"))
+
+
+"""Rows of the dialog besides the values: borders, head, two blank rows, keys."""
+WIDTH = 92
+
+
+class FormReviewDialog(Dialog[bool]):
+    """Shows the values of a form for confirmation. Returns True to send them.
+
+    Keys are ignored until typing has paused.
+    """
+
+    CSS = """
+    FormReviewDialog { align: center middle; background: transparent; }
+    FormReviewDialog #dialog {
+        width: 92; max-width: 100%; height: auto; padding: 0 1;
+        background: $surface; border: round $warning;
+    }
+    FormReviewDialog #values { margin: 1 0; }
+    """
+    BINDINGS: ClassVar = keys.bindings("choose")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self,
+        title: str,
+        content: Mapping[str, Any],
+        palette: Palette,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`content` is shown as JSON, with secrets masked by the caller."""
+        super().__init__()
+        self._title = title
+        self._content = dict(content)
+        self._palette = palette
+        self._typing_guard = TypingGuard(self, self._hints, clock)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id="dialog"):
+            yield Bar(self._head(), id="head")
+            yield BodyScroller(self._bodies, id="values")
+            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        self._fit()
+        self._typing_guard.restart()
+
+    def on_resize(self) -> None:
+        self._fit()
+
+    def _fit(self) -> None:
+        width, height = self.app.size
+        page = self.query_one(BodyScroller)
+        page.styles.height = max(1, min(page.height_at(min(WIDTH, width) - 5), height - CHROME_ROWS))
+
+    def _head(self) -> list[Segment]:
+        return [Segment(self._title, self._palette.strong)]
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        context = DrawContext(width=width, palette=self._palette, session=Session(), full=True)
+        return [json_body(self._content, context)]
+
+    def _hints(self) -> list[Hint]:
+        names = ("choose.take", "choose.close", "choose.page_down")
+        take, close, page = (keys.bound_keys(self, name) for name in names)
+        values = self.query(BodyScroller)  # none before the dialog is composed
+        scroll = [(page, "scroll")] if values and values.first().max_scroll_y else []
+        return [(take, "send"), (close, "back"), *scroll]
+
+    def on_key(self, event: events.Key) -> None:
+        """Ignore keys until the user pauses, because they were meant for the form."""
+        self._typing_guard.filter_key(event)
+
+    def on_paste(self) -> None:
+        """Ignore keys until the next pause: a paste shows that the user is still writing."""
+        self._typing_guard.restart()
+
+    def action_move(self, step: int) -> None:
+        """Scroll by a line if `step` is 1 or -1, else by a page."""
+        page = self.query_one(BodyScroller)
+        rows = step if abs(step) == 1 else max(1, page.size.height - 1) * (1 if step > 0 else -1)
+        page.scroll_relative(y=rows, animate=False)
+
+    def action_choose(self) -> None:
+        """Send the values."""
+        self.dismiss(True)
+
+    def action_close(self) -> None:
+        """Go back to the form."""
+        self.dismiss(False)
+
+    def use_palette(self, palette: Palette) -> None:
+        self._palette = palette
+        self.query_one("#head", Bar).show(self._head())
+        self.query_one(BodyScroller).show(self._bodies)
+        self.query_one(KeyHints).use_palette(palette)

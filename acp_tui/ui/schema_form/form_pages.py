@@ -2,23 +2,404 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+from typing import TYPE_CHECKING, Any, cast
 
-from acp_tui.schema_form.fields import Form, NotAForm
+from rich.text import Text
+from textual.containers import Vertical
+from textual.message import Message
+from textual.widgets import Input, Static, TextArea
+from textual.widgets.text_area import Selection
+
+from acp_tui.cpu_limit import pattern_found
+from acp_tui.schema_form.fields import Form, NotAForm, asks_for_secret, expectation
 from acp_tui.schema_form.schema_reader import read_form
-from acp_tui.schema_form.template import starting_object
-from acp_tui.schema_form.values import NotEnterable, entries_for, initial_entries
-from acp_tui.ui.schema_form.fields_page import FieldsPage
-from acp_tui.ui.schema_form.json_page import JsonPage
+from acp_tui.schema_form.values import (
+    EntryError,
+    NotEnterable,
+    entries_for,
+    initial_entries,
+    read_json,
+    read_value,
+    read_values,
+    starting_object,
+)
+from acp_tui.session.safe_text import escape_invisible, escape_invisible_line
+from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.schema_form.editors import (
+    ChoiceList,
+    ChoicePicker,
+    EntryChanged,
+    JsonEditor,
+    SecretLine,
+    TextEditor,
+    choice_editor,
+)
+from acp_tui.ui.terminal.textual_keys import move_queued_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from textual.app import ComposeResult
     from textual.screen import Screen
 
-    from acp_tui.schema_form.values import Entry
-    from acp_tui.ui.schema_form.fields_page import Validate
+    from acp_tui.schema_form.fields import Field
+    from acp_tui.schema_form.values import Entry, SchemaFault
     from acp_tui.ui.theme.palette import Palette
+
+
+if TYPE_CHECKING:
+    Editor = TextEditor | SecretLine | ChoiceList | ChoicePicker
+
+MAX_LABEL_WIDTH = 60
+MAX_DESCRIPTION = 600
+"""The maximum number of characters of a description. The view of the schema shows the full text."""
+MIN_MULTILINE_LENGTH = 100
+"""A text field whose `maxLength` is lower has only one line."""
+
+
+class FormField(Vertical):
+    """A form field. `FieldsPage` checks the value when the user changes it, and before the form is sent."""
+
+    DEFAULT_CSS = """
+    FormField { height: auto; }
+    FormField .about { height: auto; }
+    FormField TextEditor {
+        height: auto; max-height: 8; padding: 0 0 0 1; background: $panel; scrollbar-size-vertical: 1;
+    }
+    FormField InputLine { height: 1; border: none; padding: 0 0 0 1; background: $panel; }
+    FormField SelectList { max-height: 8; }
+    FormField ChoicePicker { height: 1; padding-left: 2; }
+    FormField .editor { border-left: outer $foreground 30% !important; }
+    FormField .editor:focus { border-left: outer $primary !important; }
+    FormField .problem { height: 1; }
+    """
+
+    class Changed(Message):
+        """The user changed the entry of a field."""
+
+        def __init__(self, field: FormField) -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(self, field: Field, entry: Entry, palette: Palette, *, warn_of_secrets: bool) -> None:
+        super().__init__()
+        self.field = field
+        self._palette = palette
+        self._warns = warn_of_secrets and asks_for_secret(field)
+        self._problem = ""
+        self._last_entry = entry
+        self.has_changed = False
+        """Whether the user changed the entry."""
+        self.editor = self._make_editor(entry)
+        """The widget that takes the focus."""
+        self.editor.add_class("editor")
+
+    def _make_editor(self, entry: Entry) -> Editor:
+        field, limits = self.field, self.field.limits
+        if not isinstance(entry, str):
+            return choice_editor(field, entry, self._palette)
+        if limits.format == "password":
+            return SecretLine(entry)
+        is_prose = field.kind == "text" and not limits.format and not limits.pattern
+        is_long = limits.max_length is None or limits.max_length >= MIN_MULTILINE_LENGTH
+        return TextEditor(entry, multiline=field.kind in ("list", "json") or (is_prose and is_long))
+
+    def compose(self) -> ComposeResult:
+        yield Static(self._about(), classes="about", markup=False)
+        yield self.editor
+        yield Static("", classes="problem", markup=False)
+
+    # ------------------------------------------------------------------------- what is shown
+
+    def _about(self) -> Text:
+        field, palette = self.field, self._palette
+        text = Text()
+        text.append(
+            shorten(escape_invisible_line(field.label[: 2 * MAX_LABEL_WIDTH]), MAX_LABEL_WIDTH),
+            palette.strong,
+        )
+        if field.required:
+            text.append(" *", palette.warning)
+        if expected := expectation(field):
+            text.append(f"  {expected}", palette.dim)
+        if field.description.strip():
+            shown = escape_invisible(field.description[:MAX_DESCRIPTION].strip())
+            cut = "…" if len(field.description) > MAX_DESCRIPTION else ""
+            text.append(f"\n{' '.join(shown.split())}{cut}", palette.dim)
+        if self._warns:
+            warning = "! Seems to ask for a secret, which forms must not do. Decline if in doubt."
+            text.append(f"\n{warning}", palette.warning)
+        return text
+
+    def show_problem(self, problem: str) -> None:
+        """Show a problem with the entry; "" removes it."""
+        if problem != self._problem:
+            self._problem = problem
+            self._update_problem()
+
+    def on_resize(self) -> None:
+        """Shorten the problem to the new width."""
+        self._update_problem()
+
+    def _update_problem(self) -> None:
+        self.query_one(".problem", Static).update(self._problem_text(), layout=False)
+
+    def _problem_text(self) -> Text:
+        if not self._problem:
+            return Text("")
+        width = max(20, self.size.width - 2)
+        return Text(f"✘ {shorten(escape_invisible_line(self._problem), width)}", self._palette.error)
+
+    def use_palette(self, palette: Palette) -> None:
+        """Use the colours of another theme."""
+        self._palette = palette
+        self.query_one(".about", Static).update(self._about())
+        self._update_problem()
+        if isinstance(self.editor, ChoiceList | ChoicePicker):
+            self.editor.use_palette(palette)
+
+    # ------------------------------------------------------------------------- the entry
+
+    @property
+    def entry(self) -> Entry:
+        """What the user entered."""
+        if isinstance(self.editor, TextEditor):
+            return self.editor.text
+        return self.editor.value if isinstance(self.editor, SecretLine) else self.editor.chosen
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self._entry_changed()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._entry_changed()
+
+    def on_entry_changed(self, event: EntryChanged) -> None:
+        event.stop()
+        self._entry_changed()
+
+    def _entry_changed(self) -> None:
+        if self.entry != self._last_entry:  # an input also reports its initial text
+            self._last_entry = self.entry
+            self.has_changed = True
+            self.post_message(self.Changed(self))
+
+
+if TYPE_CHECKING:
+    Validate = Callable[[object], Sequence[SchemaFault]]
+    """Returns what is wrong with a whole object, the most important fault first."""
+
+
+class FieldsPage(Vertical):
+    """A column of fields. A problem with one field is shown below the field.
+
+    Other problems are shown with `show_problem`.
+    """
+
+    DEFAULT_CSS = "FieldsPage { height: auto; }"
+
+    def __init__(
+        self,
+        form: Form,
+        entries: Mapping[str, Entry],
+        palette: Palette,
+        *,
+        validate: Validate,
+        show_problem: Callable[[str], None],
+        warn_of_secrets: bool,
+    ) -> None:
+        super().__init__()
+        self._form = form
+        self._validate = validate
+        self._show_problem = show_problem
+        self._fields = [
+            FormField(field, entries[field.name], palette, warn_of_secrets=warn_of_secrets)
+            for field in form.fields
+        ]
+
+    def compose(self) -> ComposeResult:
+        yield from self._fields
+
+    def use_palette(self, palette: Palette) -> None:
+        """Use the colours of another theme."""
+        for field in self._fields:
+            field.use_palette(palette)
+
+    # ------------------------------------------------------------------------- focus
+
+    @property
+    def _current(self) -> int | None:
+        """The index of the field that has the focus."""
+        focused = self.screen.focused
+        return next((at for at, field in enumerate(self._fields) if field.editor is focused), None)
+
+    @property
+    def is_at_end(self) -> bool:
+        """True if the last field or no field has the focus."""
+        return self._current in (None, len(self._fields) - 1)
+
+    def take_focus(self) -> None:
+        """Focus the first field without scrolling, so that the text above the fields stays in view."""
+        if self._fields:
+            self.screen.set_focus(self._fields[0].editor, scroll_visible=False)
+
+    def move(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) field, wrapping around at the ends."""
+        if self._fields:
+            current = self._current
+            at = 0 if current is None else (current + step) % len(self._fields)
+            self._focus(self._fields[at])
+
+    def move_rows(self, step: int) -> None:
+        """Move a row down (1) or up (-1), within a field or to the neighbouring field."""
+        current = self._current
+        if current is None:
+            return
+        editor = self._fields[current].editor
+        if isinstance(editor, TextEditor | ChoiceList) and editor.move_rows(step):
+            return
+        if 0 <= current + step < len(self._fields):
+            self._focus(self._fields[current + step])
+
+    def _focus(self, field: FormField) -> None:
+        before = self.screen.focused
+        self.screen.set_focus(field.editor, scroll_visible=False)
+        if before is not None:
+            move_queued_keys(before, field.editor)
+        field.scroll_visible(animate=False, force=True)
+
+    def take_choice(self) -> None:
+        """If the field with the focus is a list that takes one value only, choose the current row."""
+        current = self._current
+        editor = self._fields[current].editor if current is not None else None
+        if isinstance(editor, ChoiceList):
+            editor.take_current()
+
+    # ------------------------------------------------------------------------- values
+
+    @property
+    def has_changed(self) -> bool:
+        """True if the user has changed an entry."""
+        return any(field.has_changed for field in self._fields)
+
+    def _entries(self) -> dict[str, Entry]:
+        return {field.field.name: field.entry for field in self._fields}
+
+    def on_form_field_changed(self, event: FormField.Changed) -> None:
+        """Update the problem of the changed field, and clear the problem of the form."""
+        event.stop()
+        event.field.show_problem(self._problem_of(event.field))
+        self._show_problem("")
+
+    def _problem_of(self, field: FormField) -> str:
+        try:
+            read_value(field.field, field.entry, pattern_found)
+        except EntryError as error:
+            return str(error)
+        if field.field.kind != "json":
+            return ""
+        faults = self._validate(read_values(self._form, self._entries(), pattern_found).content)
+        return next((f"{fault.sentence}." for fault in faults if fault.path[:1] == (field.field.name,)), "")
+
+    def value(self) -> dict[str, Any] | None:
+        """Return the object that the fields produce. If there are problems, show them and return None."""
+        values = read_values(self._form, self._entries(), pattern_found)
+        problems = dict(values.problems)
+        faults = [] if problems else self._validate(values.content)
+        for fault in faults:
+            if fault.path:
+                problems.setdefault(str(fault.path[0]), f"{fault.sentence}.")
+        wrong = [field for field in self._fields if field.field.name in problems]
+        for field in wrong:
+            field.show_problem(problems[field.field.name])
+        if wrong:
+            self._focus(wrong[0])
+            self._show_problem(f"{len(wrong)} fields need a correction." if len(wrong) > 1 else "")
+        elif faults:
+            self._show_problem(f"{faults[0].sentence}.")
+        return None if values.problems or faults else values.content
+
+    def draft(self) -> dict[str, Any]:
+        """Return the values of the fields. The value of an invalid field is the text as typed."""
+        entries = self._entries()
+        values = read_values(self._form, entries, pattern_found)
+        texts = {name: entries[name] for name in values.problems if isinstance(entries[name], str)}
+        found = values.content | {name: text for name, text in texts.items() if text}
+        return {field.name: found[field.name] for field in self._form.fields if field.name in found}
+
+
+class JsonPage(Vertical):
+    """A text area with an object as JSON. After each change, calls `show_problem` with the problem or ""."""
+
+    DEFAULT_CSS = """
+    JsonPage { height: auto; }
+    JsonPage .editor {
+        height: 1fr; padding: 0 0 0 1; background: $panel; border-left: outer $primary !important;
+        scrollbar-size-vertical: 1;
+    }
+    """
+
+    def __init__(
+        self,
+        content: Mapping[str, Any],
+        palette: Palette,
+        *,
+        validate: Validate,
+        show_problem: Callable[[str], None],
+    ) -> None:
+        super().__init__()
+        self._first_text = json.dumps(content, indent=2, ensure_ascii=False)
+        self._validate = validate
+        self._show_problem = show_problem
+        self.editor = JsonEditor(self._first_text, palette)
+        self.editor.add_class("editor")
+
+    def compose(self) -> ComposeResult:
+        yield self.editor
+
+    def take_focus(self) -> None:
+        """Focus the text area. If the text is unchanged, select the first null that is the value of a key.
+
+        Such a null is usually a placeholder for a required value that the user has to enter.
+        """
+        self.screen.set_focus(self.editor)
+        lines = self._first_text.split("\n")
+        row = next((row for row, line in enumerate(lines) if line.rstrip(",").endswith(": null")), None)
+        if row is not None and not self.has_changed:
+            end = len(lines[row].rstrip(","))
+            self.editor.selection = Selection((row, end - len("null")), (row, end))
+
+    @property
+    def has_changed(self) -> bool:
+        """True if the text differs from the initial text."""
+        return self.editor.text != self._first_text
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Validate the text, and show the problem if there is one."""
+        event.stop()
+        self.value()
+
+    def value(self) -> dict[str, Any] | None:
+        """Return the object. If it is invalid, show the problem and return None."""
+        found = self.read_object()
+        faults = self._validate(found) if found is not None else ()
+        if found is not None:
+            self._show_problem(f"{faults[0].sentence}." if faults else "")
+        return None if faults else found
+
+    def read_object(self) -> dict[str, Any] | None:
+        """Return the object, not validated. If the text is not a JSON object, show why and return None."""
+        try:
+            value = read_json(self.editor.text)
+        except EntryError as error:
+            self._show_problem(str(error))
+            return None
+        if not isinstance(value, dict):
+            self._show_problem("Must be a JSON object, such as {…}.")
+            return None
+        return cast("dict[str, Any]", value)
 
 
 class FormPages:

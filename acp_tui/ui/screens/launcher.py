@@ -11,17 +11,16 @@ from textual import work
 
 from acp_tui import __version__
 from acp_tui.entry_labels import display_path
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.conversation import gc_control
-from acp_tui.ui.conversation.toasts import notify_problems
-from acp_tui.ui.screens.base import BaseScreen
-from acp_tui.ui.screens.conversation_opening import open_conversation
+from acp_tui.ui.dialogs.base_screen import BaseScreen
+from acp_tui.ui.dialogs.toasts import notify_problems
+from acp_tui.ui.screens.sessions.opening import open_conversation
+from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.select_list import Row, SelectList
-from acp_tui.ui.widgets.word_match import word_rank
+from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from acp_tui.config.mcp import Server, UnsentServer
-    from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
-    from acp_tui.ui.drawing.body import Body, DrawContext, Spans
+    from acp_tui.session_list.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
+    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.live_servers import LiveServers
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
     MakeScreen = Callable[[Palette, str | None, str | None, bool], BaseScreen]
     """Makes the screen of a conversation.
@@ -164,7 +163,7 @@ class LauncherScreen(BaseScreen):
 
     def _show(self) -> None:
         self._shown = []
-        rows: list[Row] = []
+        rows: list[SelectRow] = []
         for heading, found in self._matches() if self._query else self._groups():
             title: list[Spans] = [[Segment(heading, self.palette.heading2)]] if heading else []
             above: Sequence[Spans] = ([], *title) if rows else title
@@ -180,7 +179,7 @@ class LauncherScreen(BaseScreen):
         if self._choices is None:
             return ""
         key = keys.bound_keys(self, "launcher.close")
-        return f'No matches for "{visible_line(self._query)}". {key} shows all.'
+        return f'No matches for "{escape_line(self._query)}". {key} shows all.'
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
         """Yield each heading with its agents, or with the first sessions of the list."""
@@ -198,7 +197,7 @@ class LauncherScreen(BaseScreen):
 
         Names count more than descriptions.
         """
-        from acp_tui.launcher_choices import AgentChoice
+        from acp_tui.session_list.launcher_choices import AgentChoice
 
         if self._choices is None:
             return
@@ -212,8 +211,8 @@ class LauncherScreen(BaseScreen):
         ranks = {one: rank for one in every if (rank := word_rank(self._query, *fields(one))) is not None}
         yield "", sorted(ranks, key=lambda one: ranks[one])
 
-    def _row(self, one: AgentChoice | SessionChoice, above: Sequence[Spans]) -> Row:
-        from acp_tui.launcher_choices import AgentChoice
+    def _row(self, one: AgentChoice | SessionChoice, above: Sequence[Spans]) -> SelectRow:
+        from acp_tui.session_list.launcher_choices import AgentChoice
 
         number = len(self._shown) + 1
         digit = (
@@ -226,7 +225,7 @@ class LauncherScreen(BaseScreen):
             text, tail, note = _agent_row(one, self.palette, self._title_width)
         else:
             text, tail, note = _session_row(one, self.palette)
-        return Row(lead, text, note, tail, above, cut=True)
+        return SelectRow(lead, text, note, tail, above, cut=True)
 
     def use_palette(self, palette: Palette) -> None:
         """Apply the colours of a new theme."""
@@ -271,8 +270,7 @@ class LauncherScreen(BaseScreen):
         """Show the MCP servers."""
         from acp_tui.session.state import Session
         from acp_tui.ui.screens.mcp.known_servers import known_servers
-        from acp_tui.ui.screens.mcp.live_servers import LiveServers
-        from acp_tui.ui.screens.mcp.mcp_context import McpContext
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
         if self._live_servers is None:
@@ -314,7 +312,7 @@ class LauncherScreen(BaseScreen):
             self.post_message(self.CloseRequested(self))
 
     def _choose(self, index: int) -> None:
-        from acp_tui.launcher_choices import AgentChoice
+        from acp_tui.session_list.launcher_choices import AgentChoice
 
         one = self._shown[index] if 0 <= index < len(self._shown) else None
         if one is None:
@@ -333,7 +331,7 @@ class LauncherScreen(BaseScreen):
         open_conversation(self, self._over, make, session=session)
 
     def _show_install_help(self, agent: AgentChoice) -> None:
-        from acp_tui.ui.screens.dialogs.detail import DetailScreen
+        from acp_tui.ui.dialogs.detail import DetailScreen
 
         title = f"{agent.title} is not installed"
         self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context), self.palette))

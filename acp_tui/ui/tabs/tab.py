@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.ui.tabs.tab_state import BUSY
+from acp_tui.ui.dialogs.base_screen import BUSY
 
 if TYPE_CHECKING:
-    from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.tabs.tab_state import TabState
+    from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
 
 Mark = Literal["", "starting", "working", "asking", "done", "dead"]
 """The state that the tab strip marks. "done": a turn has ended and the user has not looked yet."""

@@ -2,23 +2,116 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.tabs.tab_strip_layout import layout
+from acp_tui.ui.drawing.wrap import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from textual import events
 
-    from acp_tui.ui.tabs.tab_strip_layout import Piece, StripTab
+    from acp_tui.ui.tabs.tab import Mark
     from acp_tui.ui.theme.palette import Palette
+
+
+SIGNS: Mapping[Mark, str] = {
+    "starting": "◐",
+    "working": "●",
+    "asking": "?",
+    "done": "✔",
+    "dead": "✘",
+}
+"""The sign shown before a tab's title for each mark, so that marks differ even without colours."""
+MAX_TITLE, MIN_TITLE = 30, 8
+"""The limits of a title's width, in cells. If titles of the minimum width do not fit, tabs are left out."""
+MAX_UNREAD = 99
+
+
+@dataclass(frozen=True, slots=True)
+class StripTab:
+    """A tab as the strip shows it."""
+
+    title: str
+    mark: Mark = ""
+    unread: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TabPiece:
+    """A part of the row of tabs: a tab, or the number of the tabs that are left out."""
+
+    text: str
+    index: int  # of the tab that a click shows
+    mark: Mark = ""
+    is_current: bool = False
+    is_omission: bool = False  # counts tabs that are left out
+
+
+def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[TabPiece]:
+    """Return the parts of a row that fits into `width` cells. The current tab is always shown.
+
+    The row can be wider if all other tabs are left out.
+    """
+    title = MAX_TITLE
+    while title > MIN_TITLE and _width(tabs, current, 0, len(tabs), title) > width:
+        title -= 1
+    first, after = 0, len(tabs)
+    while after - first > 1 and _width(tabs, current, first, after, title) > width:
+        if after - 1 - current >= current - first:
+            after -= 1
+        else:
+            first += 1
+    pieces = _pieces(tabs, current, first, after, title)
+    if (over := _cells(pieces) - width) > 0:
+        return _pieces(tabs, current, first, after, max(1, title - over))
+    while title < MAX_TITLE and _width(tabs, current, first, after, title + 1) <= width:
+        title += 1
+    return _pieces(tabs, current, first, after, title)
+
+
+def _width(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> int:
+    return _cells(_pieces(tabs, current, first, after, title))
+
+
+def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> list[TabPiece]:
+    """Return the parts of a row with the tabs `first` to `after - 1` and titles of up to `title` cells."""
+    pieces = []
+    if first:
+        pieces.append(_omission(tabs, range(first), "‹", first - 1))
+    for index in range(first, after):
+        tab = tabs[index]
+        sign = f" {SIGNS[tab.mark]}" if tab.mark else ""
+        unread = f" +{min(tab.unread, MAX_UNREAD)}" if tab.unread and index != current else ""
+        text = f" {index + 1}{sign} {shorten(tab.title, title)}{unread} "
+        pieces.append(TabPiece(text, index, tab.mark, is_current=index == current))
+    if after < len(tabs):
+        pieces.append(_omission(tabs, range(after, len(tabs)), "›", after))
+    return pieces
+
+
+def _omission(tabs: Sequence[StripTab], omitted: range, arrow: str, index: int) -> TabPiece:
+    """Return the part that shows how many tabs are left out.
+
+    The part contains "?" if one of these tabs has a question. A click on the part shows the tab at `index`.
+    """
+    asks = any(tabs[each].mark == "asking" for each in omitted)
+    count = f"{'? ' if asks else ''}{len(omitted)}"
+    text = f" {arrow}{count} " if arrow == "‹" else f" {count}{arrow} "
+    return TabPiece(text, index, "asking" if asks else "", is_omission=True)
+
+
+def _cells(pieces: Sequence[TabPiece]) -> int:
+    return sum(cell_len(piece.text) for piece in pieces)
+
 
 _STYLES = {"working": "success", "asking": "warning", "done": "accent", "dead": "error"}
 """The field of `Palette` for each mark. Tabs with another mark, or with none, are dim."""
@@ -57,7 +150,7 @@ class TabStrip(Widget):
         line = Strip([Segment(piece.text, self._style(piece)) for piece in pieces])
         return line.crop_extend(0, width, base).apply_style(base)
 
-    def _style(self, piece: Piece) -> Style:
+    def _style(self, piece: TabPiece) -> Style:
         palette = self._palette
         style: Style = getattr(palette, _STYLES.get(piece.mark, "dim"))
         if piece.is_current:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.errors import UserError
+from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.app_interface import app_of
-from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState, app_of
 from acp_tui.ui.tabs.tab import Tab
+from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.terminal.error_containment import contain_errors
 
 if TYPE_CHECKING:
@@ -19,8 +22,11 @@ if TYPE_CHECKING:
 
     from acp_tui.controller import Conversation
     from acp_tui.store.open_tabs import OpenTabsFile, SavedTab
-    from acp_tui.ui.screens.base import BaseScreen
-    from acp_tui.ui.screens.session.text_place import TextPlace
+    from acp_tui.store.stored_sessions import StoredSession
+    from acp_tui.ui.dialogs.base_screen import TextPlace
+    from acp_tui.ui.screens.worktree import FinishDecision
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.workspace.git.worktree import Worktree, WorktreeLock
 
 
 ANNOUNCEMENT_SECONDS = 8.0
@@ -207,7 +213,7 @@ class Tabs:
 
     def rename_current(self) -> None:
         """Let the user name the conversation in the current tab, if the conversation can be renamed."""
-        from acp_tui.ui.tabs.rename_dialog import RenameDialog
+        from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 
         tab = self.current
         if tab is not None and tab.screen.can_be_renamed:
@@ -259,8 +265,7 @@ class Tabs:
         if current is None or not current.screen.is_attached:
             return
         current.screen.show_others_asking(sum(tab is not current for tab in self._asking()))
-        from acp_tui.ui.tabs.tab_strip import TabStrip
-        from acp_tui.ui.tabs.tab_strip_layout import StripTab
+        from acp_tui.ui.tabs.tab_strip import StripTab, TabStrip
 
         screen, palette = current.screen, app_of(self._app).palette
         shown = [StripTab(tab.state.label, tab.mark, tab.unread) for tab in self._tabs]
@@ -300,7 +305,7 @@ class Tabs:
             tab.is_closing = False
 
     async def _confirm_close(self, tab: Tab) -> bool:
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+        from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
         question = f"{tab.state.agent or 'The agent'} is still working. Stop it and close the tab?"
         dialog = ConfirmScreen(question, app_of(self._app).palette, yes="Close the tab", no="Keep it open")
@@ -354,3 +359,182 @@ class Tabs:
         await asyncio.gather(*self._leaving, *(self._leave(tab.screen) for tab in self._tabs))
         if self._saved is not None:
             self._saved.close()
+
+
+QUIT_CONFIRM_SECONDS = 3.0
+"""Seconds within which a second Ctrl+Q quits although the agent is working."""
+
+
+class QuitGuard:
+    """Ends the app at the user's request. If necessary, the user has to confirm the request first."""
+
+    def __init__(self, app: App[Any], tabs: Tabs) -> None:
+        self._app = app
+        self._tabs = tabs
+        self._requested_at = -QUIT_CONFIRM_SECONDS
+        self._agreed: list[Tab] = []  # to be closed, if the others may be closed as well
+
+    def request(self) -> None:
+        """Quit. While an agent works, quitting takes two requests within `QUIT_CONFIRM_SECONDS`.
+
+        If a tab is already asking the user something before it closes, show that question instead.
+        """
+        asking = [tab for tab in self._tabs if tab.is_closing and tab.screen.asks_before_close]
+        if asking:
+            self._tabs.show(asking[0])
+            return
+        self.withdraw()
+        now, working = time.monotonic(), len(self._tabs.working())
+        if not working or now - self._requested_at < QUIT_CONFIRM_SECONDS:
+            if any(tab.screen.asks_before_close for tab in self._tabs):
+                self._app.run_worker(self._ask_and_quit(), group="quit", exclusive=True)
+            else:
+                self._app.exit()
+            return
+        self._requested_at = now
+        key = keys.bound_keys(self._app, "app.quit")
+        several = "1 agent is" if working == 1 else f"{working} agents are"
+        who = several if len(self._tabs) > 1 else "The agent is"
+        sentence = f"{who} still working. Press {key} again to quit."
+        self._app.notify(sentence, timeout=QUIT_CONFIRM_SECONDS, markup=False)
+
+    async def _ask_and_quit(self) -> None:
+        """Ask the user the questions that must be answered before the tabs are closed, then quit.
+
+        Do not quit if the user cancels a question.
+        """
+        for tab in [tab for tab in self._tabs if tab.screen.asks_before_close]:
+            if not await self._tabs.may_close(tab):
+                self.withdraw()
+                return
+            self._agreed.append(tab)
+        self._agreed.clear()
+        self._app.exit()
+
+    def withdraw(self) -> None:
+        """Cancel quitting: keep open all tabs whose closing the user has already confirmed."""
+        for tab in self._agreed:
+            tab.screen.stay_open()
+        self._agreed.clear()
+
+
+class RestoredScreen(BaseScreen):
+    """A placeholder for the screen of a conversation. The agent is started when the tab is first shown.
+
+    If the tab is only shown to ask about its worktree before it is closed, no agent is started.
+    """
+
+    is_placeholder = True
+
+    def __init__(self, palette: Palette, saved: SavedTab, make: Callable[[Palette], BaseScreen]) -> None:
+        """`make` creates the screen of the conversation."""
+        super().__init__(palette)
+        self._saved = saved
+        self._make = make
+        self._is_asking = False
+        self._is_replaced = False
+        self._lock: WorktreeLock | None = None  # held from the question until the worktree is removed
+        self._decision: FinishDecision | None = None
+        agent, title = escape_line(saved.agent), escape_line(saved.title)
+        self.tab_state = TabState(agent, title, session=saved.session)
+
+    def on_mount(self) -> None:
+        """Replace this screen with the screen of the conversation, unless a question is to be asked here."""
+        self.app.mode_change_signal.subscribe(self, self._on_mode_change)
+        self.post_message(self.StateChanged(self))  # shows the tab strip
+        if not self._is_asking:
+            self._open_conversation()
+
+    def _on_mode_change(self, mode: str) -> None:
+        if mode == self.mode and not self._is_asking:
+            self._open_conversation()
+
+    def _open_conversation(self) -> None:
+        if self._is_replaced:
+            return
+        self._is_replaced = True
+        self._forget_decision()
+        screen = self._make(self.palette)
+        screen.tab_state = self.tab_state
+        self.post_message(self.SwitchRequested(self, screen))
+
+    def shows_session(self, session: str) -> bool:
+        """Return True if the conversation is recorded under the id `session`."""
+        return self._saved.session == session
+
+    # ------------------------------------------------------------------------- the worktree
+
+    @cached_property
+    def _stored(self) -> StoredSession:
+        from acp_tui.config.paths import paths
+        from acp_tui.store.stored_sessions import read_session, sessions_directory
+
+        return read_session(sessions_directory(paths().data) / self._saved.session)
+
+    @cached_property
+    def _worktree(self) -> Worktree | None:
+        from acp_tui.config.paths import paths
+        from acp_tui.workspace.git.worktree import Worktree
+
+        return Worktree.from_meta(self._stored.meta, paths().data) if self._stored.has_worktree else None
+
+    @property
+    def asks_before_close(self) -> bool:
+        """True if the conversation has a worktree."""
+        return self._worktree is not None and not self._is_replaced
+
+    async def may_close(self) -> bool:
+        """Ask what to do with the worktree. Return False, and open the conversation, if the tab stays open.
+
+        The user is not asked if the worktree is unchanged or used by another conversation.
+        """
+        if self._worktree is None or self._is_replaced:
+            return True
+        self._is_asking = True
+        try:
+            may_close = await self._ask(self._worktree)
+        except UserError as error:
+            self.notify_error(error)
+            may_close = True
+        finally:
+            self._is_asking = False
+        if not may_close:
+            self._open_conversation()
+        return may_close
+
+    async def _ask(self, worktree: Worktree) -> bool:
+        from acp_tui.ui.screens.worktree import FinishDialogs
+        from acp_tui.workspace.git.worktree import WorktreeLock
+        from acp_tui.workspace.git.worktree_finishing import worktree_status
+
+        self._forget_decision()
+        self._lock = WorktreeLock(worktree.path)
+        if self._lock.is_shared():
+            self._forget_decision()
+            return True
+        proposal = escape_line(" ".join((self._stored.text("title") or "").split()))
+        status = await asyncio.to_thread(worktree_status, worktree)
+        self._decision = await FinishDialogs(self, worktree, proposal=proposal).ask(status)
+        return self._decision is not None
+
+    def stay_open(self) -> None:
+        """Open the conversation, because the tab was shown and is not closed after all."""
+        self._open_conversation()
+
+    def _forget_decision(self) -> None:
+        self._decision = None
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
+
+    async def leave(self, *, close_session: bool = False) -> None:
+        """Carry out what the user decided about the worktree."""
+        decision, worktree = self._decision, self._worktree
+        self._forget_decision()
+        if decision is None or worktree is None:
+            return
+        from acp_tui.ui.screens.worktree import carry_out
+
+        self.closing_note = await asyncio.to_thread(carry_out, worktree, decision, merged=decision.merged)
+        if close_session:
+            self.app.notify(self.closing_note, timeout=10, markup=False)

@@ -17,7 +17,8 @@ from acp_tui.ui.terminal.passthrough import in_screen, wrap_for_multiplexer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from acp_tui.ui.terminal.modes import TerminalModes
+    from acp_tui.ui.terminal.passthrough import TerminalModes
+
 
 ASK_COLOUR = "\x1b]11;?\x07"
 REPORT_CHANGES, STOP_REPORTS = "\x1b[?2031h", "\x1b[?2031l"

@@ -12,30 +12,207 @@ Problems of Textual's own driver that are solved here (Textual 8.2.8):
 from __future__ import annotations
 
 import os
+import re
 import select
 import signal
 import sys
 import termios
+import time
 from codecs import getincrementaldecoder
 from contextlib import suppress
+from enum import StrEnum
+from string import ascii_lowercase, digits
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from textual._xterm_parser import XTermParser  # Textual 8.2.8: the parser has no public name
+from textual import constants, events
+from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
+from acp_tui.ui.terminal.background import BackgroundReply, is_dark
 from acp_tui.ui.terminal.error_containment import report_error
-from acp_tui.ui.terminal.input.extra_keys import register_extra_keys
-from acp_tui.ui.terminal.input.paste_parser import PasteParser
-from acp_tui.ui.terminal.input.reply_parser import ReplyParser
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from typing import TextIO
 
     from textual.app import App
+    from textual.message import Message
 
     from acp_tui.ui.terminal.frame_diff import FrameDiff
-    from acp_tui.ui.terminal.modes import TerminalModes
+    from acp_tui.ui.terminal.passthrough import TerminalModes
+
+
+_NAMES = ("enter", *ascii_lowercase, *digits)
+_AltKey = StrEnum("_AltKey", {name: f"alt+{name}" for name in _NAMES})  # type: ignore[misc]  # not a literal
+_SHIFT_SEQUENCES = (
+    *(f"\x1b[1;2{final}" for final in "PQRS"),
+    *(f"\x1b[{number};2~" for number in (15, 17, 18, 19, 20, 21, 23, 24)),
+)
+"""What xterm sends for Shift with F1 to F12. Textual reads them as F13 to F24."""
+_ShiftKey = StrEnum("_ShiftKey", {f"f{number}": f"shift+f{number}" for number in range(1, 13)})  # type: ignore[misc]
+
+
+def register_extra_keys() -> None:
+    """Make Textual recognise Alt+Enter, Alt with letters and digits, and Shift with function keys.
+
+    For a key with Alt, terminals without the Kitty keyboard protocol send Escape followed by a character.
+    Textual reads Alt+Enter as Enter, which would send the prompt. For Alt+S it types "s" into the prompt, and
+    for Alt with a digit it types the character that this key combination has on macOS keyboards.
+    """
+    if isinstance(ANSI_SEQUENCES_KEYS, dict):
+        ANSI_SEQUENCES_KEYS["\x1b\r"] = ANSI_SEQUENCES_KEYS["\x1b\n"] = (_AltKey["enter"],)
+        for letter in ascii_lowercase:
+            ANSI_SEQUENCES_KEYS.setdefault(f"\x1b{letter}", (_AltKey[letter],))
+        for digit in digits:
+            ANSI_SEQUENCES_KEYS[f"\x1b{digit}"] = (_AltKey[digit],)
+        for number, sequence in enumerate(_SHIFT_SEQUENCES, 1):
+            ANSI_SEQUENCES_KEYS[sequence] = (_ShiftKey[f"f{number}"],)
+
+
+BEGIN, END = "\x1b[200~", "\x1b[201~"
+MAX_PARTIAL_MARKER = len(BEGIN) - 1
+"""The maximum number of characters at the end of a chunk that can be the beginning of a paste marker."""
+
+
+class InputParser(Protocol):
+    """Turns the characters that a terminal sends into events."""
+
+    def feed(self, data: str) -> Iterable[Message]:
+        """Yield the events in the next chunk of input."""
+
+    def tick(self) -> Iterable[Message]:
+        """Yield events that are due without new input, because some time has passed."""
+
+
+class PasteParser:
+    """Turns a paste into one event, and passes all other input to another parser."""
+
+    def __init__(self, parser: InputParser) -> None:
+        self._parser = parser
+        self._tail = ""  # the last characters passed to the parser
+        self._pasted: list[str] | None = None  # None outside of a paste
+
+    def feed(self, text: str) -> Iterator[Message]:
+        """Yield the events in the next chunk of input. A chunk may begin and end anywhere."""
+        while text:
+            text = yield from (self._keys(text) if self._pasted is None else self._paste(text, self._pasted))
+
+    def tick(self) -> Iterable[Message]:
+        """Yield events that are due without new input: Escape is a key if nothing follows it soon."""
+        return self._parser.tick()
+
+    def _keys(self, text: str) -> Generator[Message, None, str]:
+        """Yield the events up to the marker that begins a paste, and return the text after that marker."""
+        joined = self._tail + text
+        begin = joined.find(BEGIN)
+        end = len(text) if begin < 0 else begin + len(BEGIN) - len(self._tail)
+        yield from self._parser.feed(text[:end])
+        self._tail = joined[-MAX_PARTIAL_MARKER:]
+        if begin >= 0:
+            self._tail, self._pasted = "", []
+        return text[end:]
+
+    def _paste(self, text: str, pasted: list[str]) -> Generator[Message, None, str]:
+        """Yield the paste as an event once the end marker has arrived, and return the text after it."""
+        before = "".join(pasted[-MAX_PARTIAL_MARKER:])[-MAX_PARTIAL_MARKER:]
+        end = (before + text).find(END)
+        if end < 0:
+            pasted.append(text)
+            return ""
+        rest = text[end + len(END) - len(before) :]
+        whole = "".join([*pasted, text])
+        self._pasted = None
+        for event in self._parser.feed(END):  # the parser reports an empty paste
+            if isinstance(event, events.Paste):
+                yield events.Paste(whole[: len(whole) - len(rest) - len(END)])
+            else:
+                yield event
+        return rest
+
+
+GARBAGE_SECONDS = 1.0
+"""Seconds until an incomplete OSC reply is dropped, if it reports no background colour."""
+
+_REPLY = re.compile(
+    r"\x1b\](?P<number>\d{1,4});(?P<answer>[ -~]{0,64})(?:\x07|\x1b\\)"
+    r"|\x1b\]11;(?P<open_answer>rgba?:[0-9a-fA-F]+(?:/[0-9a-fA-F]+){2,3})(?=[^0-9a-fA-F/\x07\x1b]|\x1b[^\\])"
+    r"|\x1b\[\?997;(?P<scheme>[12])n"
+)
+"""Matches a whole reply.
+
+If the terminator of a colour is missing, the colour ends before the first character that is not part of it.
+"""
+_BEGINNING = re.compile(
+    r"\x1b(?:\](?:\d{0,4}|\d{1,4};[ -~]{0,64}\x1b?)|\[(?:\?(?:9(?:9(?:7(?:;[12]?)?)?)?)?)?)?\Z"
+)
+"""Matches the last characters of a chunk of input if they may be the beginning of a reply."""
+_UNMISTAKABLE = re.compile(
+    r"\x1b(?:\]\d{1,4}|\]11;(?:r|rg|rgb|rgba|rgba?:[0-9a-fA-F/]*\x1b?)?|\[\?9?9?7?;?[12]?)"
+)
+"""Matches the beginning of a reply if it cannot belong to a key. There is no time limit for the rest."""
+_LATE_REPLY = re.compile(r"\x1b(?:\]11;rgb|\[\?997;[12]n)")
+"""Matches a late reply, including its first characters, which have already been passed on as a key."""
+
+
+class ReplyParser:
+    """Yields a message for each reply about the background.
+
+    Other OSC replies are dropped. Textual's parser gets the rest of the input.
+    """
+
+    def __init__(self, parser: XTermParser, clock: Callable[[], float] = time.monotonic) -> None:
+        self._parser = parser
+        self._clock = clock
+        self._held = ""  # the beginning of a reply, or of a key
+        self._held_until: float | None = None  # None: without a limit
+        self._passed_key = ""  # Escape, Alt+] or Alt+[, if nothing has been passed on since
+
+    def feed(self, data: str) -> Iterator[Message]:
+        """Yield the events in the next chunk of input. A chunk may begin and end anywhere."""
+        text = self._held + data
+        if self._passed_key and _LATE_REPLY.match(self._passed_key + text):
+            text = self._passed_key + text
+        self._held = self._passed_key = ""
+        while reply := _REPLY.search(text):
+            yield from self._pass(text[: reply.start()])
+            yield from _messages(reply)
+            text = text[reply.end() :]
+        if beginning := _BEGINNING.search(text):
+            self._hold(beginning[0])
+            text = text[: beginning.start()]
+        yield from self._pass(text)
+
+    def tick(self) -> Iterator[Message]:
+        """Yield events that are due without new input, such as Escape if nothing has followed it in time."""
+        if self._held and self._held_until is not None and self._clock() >= self._held_until:
+            held, self._held = self._held, ""
+            if ";" not in held:
+                self._passed_key = held
+                yield from self._parser.feed(held)
+                # Textual 8.2.8: end the parser's own wait for the rest of the key.
+                self._parser._timeout_time = 0.0
+        yield from self._parser.tick()
+
+    def _hold(self, beginning: str) -> None:
+        self._held = beginning
+        wait = GARBAGE_SECONDS if ";" in beginning else constants.ESCAPE_DELAY
+        self._held_until = None if _UNMISTAKABLE.fullmatch(beginning) else self._clock() + wait
+
+    def _pass(self, text: str) -> Iterator[Message]:
+        if text:  # Textual's parser takes an empty text as the end of the input
+            yield from self._parser.feed(text)
+
+
+def _messages(reply: re.Match[str]) -> Iterator[BackgroundReply]:
+    """Yield the background that a reply reports; nothing if the reply is garbled or about something else."""
+    if scheme := reply["scheme"]:
+        yield BackgroundReply(dark=scheme == "1", from_colour=False)
+        return
+    colour = reply["answer"] if reply["number"] == "11" else reply["open_answer"]
+    if colour is not None and (dark := is_dark(colour)) is not None:
+        yield BackgroundReply(dark=dark, from_colour=True)
+
 
 READ_BYTES = 4096
 POLL_SECONDS = 0.1

@@ -27,7 +27,7 @@ from textual.screen import Screen
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.session.text.safe_text import visible_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -55,7 +55,7 @@ _failed: WeakKeyDictionary[Widget, float] = WeakKeyDictionary()
 
 def describe(error: BaseException) -> str:
     """Return the type and message of an error, in one line without control characters."""
-    return shorten(visible_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARACTERS, placeholder=" …")
+    return shorten(escape_line(f"{type(error).__name__}: {error}"), MAX_ERROR_CHARACTERS, placeholder=" …")
 
 
 def record(error: BaseException, counts: Counter[tuple[str, int, str]], doing: str) -> None:

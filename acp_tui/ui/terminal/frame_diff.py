@@ -17,18 +17,38 @@ from itertools import repeat
 from operator import ne
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 from unicodedata import category
+from urllib.parse import quote
 
 from rich.cells import cell_len, split_graphemes
 from rich.color import ColorSystem
-from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate  # Textual 8.2.8: no public names
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
 
-from acp_tui.ui.terminal.output_sanitizer import safe_text_and_style
+from acp_tui.session.safe_text import visible_row
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.segment import Segment
     from rich.style import Style
+
+
+def safe_text_and_style(segment: Segment) -> tuple[str, Style | None]:
+    """Return the text with control characters made visible, and the style with a safe link."""
+    text, style, _ = segment
+    return text if text.isprintable() else visible_row(text), _with_safe_link(style)
+
+
+def _with_safe_link(style: Style | None) -> Style | None:
+    """Return the style with its link percent-encoded if necessary: OSC 8 accepts only printable ASCII."""
+    link = style._link if style is not None else None
+    if style is None or link is None or (link.isascii() and link.isprintable()):
+        return style
+    return style.update_link("".join(_encode(char) for char in link))
+
+
+def _encode(char: str) -> str:
+    return char if char.isprintable() else quote(char, errors="replace")
+
 
 Cell: TypeAlias = tuple[str, str]
 """The text of a cell and the escape sequences of its style.
@@ -46,7 +66,7 @@ MIN_SCROLL_WIDTH = 10
 """Narrower pieces of rows, such as scrollbars, do not tell how far the screen has scrolled."""
 
 
-class Piece(NamedTuple):
+class ScreenPiece(NamedTuple):
     """A part of a row that belongs to one widget."""
 
     x: int
@@ -67,7 +87,7 @@ class FrameDiff:
     def __init__(self) -> None:
         self._width = 0
         self._rows: list[list[Cell]] = []
-        self._drawn: dict[int, list[Piece]] = {}  # what was last drawn on each row
+        self._drawn: dict[int, list[ScreenPiece]] = {}  # what was last drawn on each row
 
     def forget(self) -> None:
         """Draw the next frame as a whole: something else may have changed what the terminal shows."""
@@ -101,11 +121,11 @@ class FrameDiff:
         self._rows = [changed.get(y, row) for y, row in enumerate(rows)]
         return "".join(output)
 
-    def _is_inside(self, row: list[Piece]) -> bool:
+    def _is_inside(self, row: list[ScreenPiece]) -> bool:
         x, strip = row[-1]
         return x + strip.cell_length <= self._width
 
-    def _is_drawn(self, y: int, row: list[Piece]) -> bool:
+    def _is_drawn(self, y: int, row: list[ScreenPiece]) -> bool:
         """Return True if the strips last drawn on this row are these very objects. Most lines are cached."""
         drawn = self._drawn.get(y, ())
         return len(drawn) == len(row) and all(
@@ -138,14 +158,14 @@ def diffed(
 # ----------------------------------------------------------------------------- from Textual to cells
 
 
-def _pieces(update: LayoutUpdate | ChopsUpdate) -> dict[int, list[Piece]]:
+def _pieces(update: LayoutUpdate | ChopsUpdate) -> dict[int, list[ScreenPiece]]:
     """Return the pieces of each row of the update, from left to right."""
-    rows: dict[int, list[Piece]] = {}
+    rows: dict[int, list[ScreenPiece]] = {}
     if isinstance(update, LayoutUpdate):
         for y, strips in enumerate(update.strips, update.region.y):
             row, x = rows.setdefault(y, []), update.region.x
             for strip in strips:
-                row.append(Piece(x, strip))
+                row.append(ScreenPiece(x, strip))
                 x += strip.cell_length
         return rows
     for y, x1, x2 in update.spans:
@@ -153,11 +173,11 @@ def _pieces(update: LayoutUpdate | ChopsUpdate) -> dict[int, list[Piece]]:
         for (x, chop), end in zip(update.chops[y].items(), update.chop_ends[y], strict=False):
             # A chop has one widget on top. Where a span overlaps it, this widget has been rendered.
             if chop is not None and x < x2 and x1 < end and not (row and row[-1].x >= x):
-                row.append(Piece(x, chop))
+                row.append(ScreenPiece(x, chop))
     return rows
 
 
-def _row(old: list[Cell], pieces: list[Piece], color_system: ColorSystem) -> list[Cell]:
+def _row(old: list[Cell], pieces: list[ScreenPiece], color_system: ColorSystem) -> list[Cell]:
     """Return the row after these pieces have been drawn on it."""
     row = old.copy()
     for x, strip in pieces:
@@ -324,7 +344,7 @@ def _next(row: list[Cell], x: int) -> int:
 
 
 def _find_scroll(
-    old: list[list[Cell]], new: dict[int, list[Cell]], pieces: dict[int, list[Piece]]
+    old: list[list[Cell]], new: dict[int, list[Cell]], pieces: dict[int, list[ScreenPiece]]
 ) -> Scroll | None:
     """Return the scrolling after which the fewest cells differ, or None if scrolling does not help."""
     places: dict[tuple[int, tuple[Cell, ...]], int] = {}

@@ -14,8 +14,7 @@ from textual.css.query import NoMatches
 
 from acp_tui.ui.terminal import error_containment
 from acp_tui.ui.terminal.frame_diff import FrameDiff, diffed
-from acp_tui.ui.terminal.modes import TerminalModes
-from acp_tui.ui.terminal.passthrough import write_to_terminal
+from acp_tui.ui.terminal.passthrough import TerminalModes, write_to_terminal
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -93,7 +92,7 @@ class ResilientApp(App[int]):
         `doing` says when the error happened, in words that follow "Unexpected error" in the log. If `error`
         is None, `doing` describes the error instead.
         """
-        from acp_tui.console.log_file import log_to_file
+        from acp_tui.store.log_file import log_to_file
 
         error = error if error is not None else RuntimeError(doing)
         path = log_to_file()

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from textual.screen import Screen, ScreenResultType
+from textual import events
+from textual.screen import ModalScreen, Screen, ScreenResultType
 
 if TYPE_CHECKING:
     from textual import messages
@@ -26,3 +27,59 @@ class ResponsiveScreen(Screen[ScreenResultType]):
         self._compositor.update_widgets({self.focused})
         self._compositor_refresh()
         self._dirty_widgets |= others
+
+
+Result = TypeVar("Result")
+
+
+class SeeThroughScreen(ModalScreen[Result]):
+    """Passes dragging and the mouse wheel outside the widget `#dialog` to the screen below.
+
+    Clicks are not passed on, and the focus of the screen below stays where it is.
+
+    Textual 8.2: `Screen._forward_event` is where a screen gets its mouse events. There is no public way to
+    let a screen that is not the top one handle them.
+    """
+
+    _drags_below = False  # the mouse button was pressed outside the dialog and is still held down
+
+    def _forward_event(self, event: events.Event) -> None:
+        below = self._screen_below
+        if below is None or not isinstance(event, events.MouseEvent) or not self._is_for_below(event):
+            super()._forward_event(event)
+            return
+        if isinstance(event, events.MouseDown | events.MouseUp):
+            self._drags_below = isinstance(event, events.MouseDown)
+            self.clear_selection()
+        focused = below.focused
+        below._forward_event(event)
+        if below.focused is not focused:
+            below.set_focus(focused, scroll_visible=False)
+
+    @property
+    def _screen_below(self) -> Screen[Any] | None:
+        stack = self.app.screen_stack
+        index = stack.index(self) if self in stack else 0
+        return stack[index - 1] if index else None
+
+    def _is_for_below(self, event: events.MouseEvent) -> bool:
+        if isinstance(event, events.MouseMove | events.MouseUp):
+            return self._drags_below
+        if not isinstance(
+            event,
+            events.MouseDown
+            | events.MouseScrollUp
+            | events.MouseScrollDown
+            | events.MouseScrollLeft
+            | events.MouseScrollRight,
+        ):
+            return False
+        return not any(dialog.region.contains_point(event.screen_offset) for dialog in self.query("#dialog"))
+
+    def selected_below(self) -> str | None:
+        """Return the text that is selected on the screen below, and end that selection; None if none is."""
+        below = self._screen_below
+        if below is None or (selected := below.get_selected_text()) is None:
+            return None
+        below.clear_selection()
+        return selected

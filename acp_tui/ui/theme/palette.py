@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from rich.segment import Segment
 from rich.style import Style
 
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+
 NO_STYLE = Style()
+
+Spans = list[Segment]
+"""A line as styled segments, without control segments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +111,13 @@ SYNTAX = (
     "heading",
 )
 """The kinds of tokens for which a theme may define a style in `Palette.syntax`."""
+
+
+NOT_DIM = Style(dim=False)
+"""Removes dimming when added to a style."""
+
+
+def foreground_style(widget: Widget, name: str) -> Style:
+    """Return the style of the component class `name` without its background, for use on any background."""
+    style = widget.get_component_rich_style(name)
+    return Style(color=style.color, bold=style.bold, italic=style.italic, underline=style.underline)

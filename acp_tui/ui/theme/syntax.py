@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
 
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
 MAX_LINE_CHARS = 4000
 """The maximum length of a line. If a part of the code has a longer line, the part is not highlighted.

@@ -23,8 +23,14 @@ from acp_tui.ui.theme.palette import SYNTAX, Palette
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from acp_tui.config.problems import Problem
+    from textual.app import App
+
+    from acp_tui.config.early_settings import EarlySettings
     from acp_tui.config.settings import Settings
+    from acp_tui.config.toml_document import TomlDocument
+    from acp_tui.config.validators import Problem
+    from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher
+
 
 DEFAULT_THEME = "dark"
 BUILT_IN = ("dark", "light", "high-contrast", "ansi", "nord", "gruvbox")
@@ -64,7 +70,7 @@ def available_themes() -> list[str]:
 
 def theme_problems(settings: Settings) -> list[Problem]:
     """Return the problems with the themes that the settings name, and with the files of these themes."""
-    from acp_tui.config.problems import Problem
+    from acp_tui.config.validators import Problem
 
     problems: list[Problem] = []
     chosen = {"theme": settings.theme}
@@ -97,7 +103,7 @@ def load_theme(name: str = DEFAULT_THEME, origin: Callable[[], str] | None = Non
 
 
 def _unknown_theme_message(name: str) -> str:
-    from acp_tui.config.problems import closest_match
+    from acp_tui.config.validators import closest_match
 
     known = [AUTO_THEME, *available_themes()]
     meant = closest_match(name, known)
@@ -154,8 +160,6 @@ _SWITCHES = ("dark", "ansi")
 _TABLES = ("colors", "theme", "variables", "styles", "syntax", "terminal")
 
 if TYPE_CHECKING:
-    from acp_tui.config.toml_document import TomlDocument
-
     Check = Callable[[Any], str | None]
     """A function that returns what is wrong with a value; None if the value is valid."""
 
@@ -347,3 +351,110 @@ def _rich_colour(name: str, colours: dict[str, str]) -> str:
 def _textual_value(text: str, colours: dict[str, str]) -> str:
     """Convert a value such as `blue 40%` to Textual's notation."""
     return " ".join(colours.get(word, word) for word in text.split())
+
+
+class ThemeChoice:
+    """The name of the chosen theme. For `auto`, also decides which theme is used on which background."""
+
+    def __init__(self, settings: EarlySettings | None, name: str | None) -> None:
+        """Choose the theme `name`; if that is None, the theme in the settings."""
+        self._settings = settings
+        self._key: str | None = None  # the setting that `name` comes from
+        if name is None and settings is not None and settings.theme is not None:
+            name, self._key = settings.theme, "theme"
+        self.name = name or AUTO_THEME
+        """The name of the chosen theme, as in the settings."""
+
+    @property
+    def is_auto(self) -> bool:
+        """True if the theme depends on the terminal's background."""
+        return self.name == AUTO_THEME
+
+    def choose(self, name: str) -> None:
+        """Choose another theme, or `auto`."""
+        self.name, self._key = name, None
+
+    def load(self, *, dark: bool) -> LoadedTheme:
+        """Load the chosen theme, for a `dark` or a light background."""
+        name, key = (self.name, self._key) if not self.is_auto else self._for_background(dark=dark)
+        return load_theme(name, None if key is None else lambda: f"{self._origin(key)}: {key}")
+
+    def _for_background(self, *, dark: bool) -> tuple[str, str | None]:
+        """Return the theme that `auto` uses, and the key of the setting that names the theme.
+
+        The key is None if no setting names a theme for this background.
+        """
+        default, key = ("dark", "theme_dark") if dark else ("light", "theme_light")
+        name: str | None = getattr(self._settings, key, None)
+        return (name, key) if name is not None else (default, None)
+
+    def _origin(self, key: str) -> str:
+        """Return where the value of the setting `key` comes from, such as a file and a line."""
+        from acp_tui.config.settings import find_origin
+
+        assert self._settings is not None  # the key comes from them
+        return str(find_origin(self._settings.cwd, key))
+
+
+class AppTheme:
+    """Applies the chosen theme to the app. With the theme `auto`, follows the terminal's background."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        choice: ThemeChoice,
+        background: BackgroundWatcher,
+        problems: list[str],
+        changed: Callable[[], None],
+    ) -> None:
+        """Store the arguments. No theme is applied before `use` is called.
+
+        Args:
+            app: The app.
+            choice: The chosen theme.
+            background: Used to ask the terminal for its background if the theme is `auto`.
+            problems: A list to which problems with themes are added, one sentence each.
+            changed: Called after a theme has been applied.
+        """
+        self._app = app
+        self._choice = choice
+        self._background = background
+        self._problems = problems
+        self._changed = changed
+        self._palettes: dict[str, Palette] = {}
+
+    @property
+    def name(self) -> str:
+        """The name of the chosen theme, as in the settings."""
+        return self._choice.name
+
+    @property
+    def palette(self) -> Palette:
+        """The colours of the current theme."""
+        return self._palettes[self._app.theme]
+
+    def choose(self, name: str) -> None:
+        """Switch to another theme."""
+        self._choice.choose(name)
+        self.use(self._choice.load(dark=self._background.dark))
+
+    def follow(self, reply: BackgroundReply) -> bool:
+        """Apply another theme if the terminal's background has changed and the theme is `auto`.
+
+        Return True if a theme was applied.
+        """
+        follows = self._background.receive(reply) and self._choice.is_auto
+        if follows:
+            self.use(self._choice.load(dark=reply.dark))
+        return follows
+
+    def use(self, loaded: LoadedTheme) -> None:
+        """Apply a theme."""
+        if self._choice.is_auto:
+            self._background.start()
+        self._app.ansi_color = loaded.theme.ansi
+        self._palettes[loaded.theme.name] = loaded.palette
+        self._app.register_theme(loaded.theme)
+        self._app.theme = loaded.theme.name
+        self._changed()
+        self._problems += loaded.problems

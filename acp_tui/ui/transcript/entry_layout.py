@@ -7,22 +7,81 @@ methods that settle a screen return the row at which the screen begins afterward
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_kinds.registry import kind_of, kinds
-from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.drawing.heights import Heights
+from acp_tui.entry_kinds.kind_table import kind_of, kinds
+from acp_tui.ui.drawing.body import DrawContext, Heights
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.transcript.anchor import Anchor
-from acp_tui.ui.transcript.entry_block import EntryBlock, gap_between
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
+    from textual.strip import Strip
+
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.theme.palette import Palette
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """One line of one entry. If set, `from_end`, `inside` or `part` takes precedence over `line`."""
+
+    index: int  # the entry's index in the layout
+    line: int  # the line in the entry, counting the blank lines above it
+    gap: int = 0  # the number of blank lines above the entry
+    from_end: int | None = None  # lines to the end, for an entry whose height is an estimate
+    inside: Any = None  # the position in a long body
+    body: Body | None = None  # the body that `inside` belongs to; None: any body of the entry
+    part: float | None = None  # after a resize: how far down in the entry, from 0 to 1
+
+    def line_in(self, body: Body, gap: int) -> int:
+        """Return the number of the anchored line in the entry, given the entry's current `body` and `gap`."""
+        height = gap + body.height
+        line = self.line + (gap - self.gap if self.line >= self.gap else 0)
+        line_at = getattr(body, "line_at", None)
+        if self.from_end is not None:
+            line = height - self.from_end
+        elif self.inside is not None and line_at is not None and self.body in (None, body):
+            line = gap + line_at(self.inside)
+        elif self.part is not None:
+            line = round(self.part * height)
+        return max(0, min(line, height - 1))
+
+
+@dataclass(slots=True)
+class EntryBlock:
+    """One entry. It has a body (its drawn content) only if it has been near the viewport."""
+
+    entry: Entry
+    folded: bool | None = None  # as the user chose; None: as usual for its kind
+    body: Body | None = None  # None: never drawn or outdated, so the height is an estimate
+    gap: int = 0  # blank lines above it
+    painted: dict[int, tuple[Strip, Strip]] = field(default_factory=dict)
+    """Cached lines, by number: the strip from the body, and the same strip with margin and colour filters."""
+
+    def forget(self) -> None:
+        """Drop the body. Needed after a change of the width, the theme or the folding."""
+        self.body = None
+        self.painted.clear()
+
+
+def gap_between(before: Entry | None, entry: Entry) -> int:
+    """Return the number of blank lines between two entries. Folding does not change this number."""
+    if before is None:
+        return 1
+    above, below = kind_of(before).spacing, kind_of(entry).spacing
+    if "paragraph" in (above, below):
+        return 1
+    return 0 if below == "remark" or (_is_short(before) and _is_short(entry)) else 1
+
+
+def _is_short(entry: Entry) -> bool:
+    """Return True if the entry starts folded, or if the spacing of its kind is not `compact`."""
+    kind = kind_of(entry)
+    return kind.spacing != "compact" or kind.starts_folded(entry)
+
 
 MAX_SETTLE_PASSES = 8
 """The maximum number of passes to measure a screen: each pass can bring other entries onto the screen."""

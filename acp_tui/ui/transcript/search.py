@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Entry, Session

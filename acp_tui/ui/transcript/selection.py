@@ -10,8 +10,7 @@ from rich.cells import cell_len
 if TYPE_CHECKING:
     from textual.selection import Selection
 
-    from acp_tui.ui.transcript.entry_block import EntryBlock
-    from acp_tui.ui.transcript.entry_layout import EntryLayout
+    from acp_tui.ui.transcript.entry_layout import EntryBlock, EntryLayout
 
 LINE_NUMBER_BITS = 20
 """The number of bits for the line number in a selection row, `entry id << LINE_NUMBER_BITS | line`.

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.session.state import AgentMessage
 from acp_tui.ui import keys
-from acp_tui.ui.keys.typeahead import forward_typeahead
-from acp_tui.ui.terminal.input.textual_keys import run_binding
+from acp_tui.ui.keys.key_sequencer import forward_typeahead
+from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
 from acp_tui.ui.transcript.view import TranscriptView
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from textual import events
 
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
     from acp_tui.session.state import Entry
 
 

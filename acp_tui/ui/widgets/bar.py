@@ -13,9 +13,10 @@ from acp_tui.ui.drawing.wrap import shorten_spans
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
+
+if TYPE_CHECKING:
     Hint = tuple[str, str]
 
 

@@ -8,8 +8,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from acp_tui.ui.drawing.heights import Heights
-from acp_tui.ui.drawing.search_highlight import restyle
+from acp_tui.ui.drawing.body import Heights
+from acp_tui.ui.drawing.line_style import restyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,7 +10,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.keys import KEYS, bound_keys, key_name
-from acp_tui.ui.theme.component_style import foreground_style
+from acp_tui.ui.theme.palette import foreground_style
 
 if TYPE_CHECKING:
     from textual import events
@@ -35,7 +35,7 @@ class DynamicLabels(Protocol):
         """Return what the key does now, in one or two words; None if its usual label applies."""
 
 
-class _Item(NamedTuple):
+class _KeyItem(NamedTuple):
     key: str
     label: str
     action: str
@@ -61,7 +61,7 @@ class KeyBar(Widget):
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002  as in Textual
         super().__init__(id=id)
-        self._items: list[_Item] = []
+        self._items: list[_KeyItem] = []
         self._stale = False
 
     def on_mount(self) -> None:
@@ -81,8 +81,8 @@ class KeyBar(Widget):
             self._items = items
             self.refresh()
 
-    def _current_items(self) -> list[_Item]:
-        found: dict[str, _Item] = {}
+    def _current_items(self) -> list[_KeyItem]:
+        found: dict[str, _KeyItem] = {}
         for active in self.screen.active_bindings.values():
             key = KEYS.get(active.binding.id or "")
             if key is not None and key.rank and active.enabled and key.id not in found:
@@ -90,10 +90,10 @@ class KeyBar(Widget):
                 if key.id in PAIRED_KEYS:
                     name = f"{bound_keys(node, PAIRED_KEYS[key.id])}{name}"
                 dynamic = node.label_of(key.id) if isinstance(node, DynamicLabels) else None
-                found[key.id] = _Item(name, dynamic or key.label, active.binding.action, node)
+                found[key.id] = _KeyItem(name, dynamic or key.label, active.binding.action, node)
         return [found[name] for name in sorted(found, key=lambda name: KEYS[name].rank)]
 
-    def _layout_items(self) -> list[tuple[int, _Item]]:
+    def _layout_items(self) -> list[tuple[int, _KeyItem]]:
         """Return the items that fit, as pairs: the column where the item begins, and the item."""
         placed = []
         at = 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from rich.segment import Segment
+from textual.fuzzy import Matcher
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -13,15 +15,38 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import shorten_spans, wrap
-from acp_tui.ui.widgets.list_row import SELECTED_SIGN, draw_row
+from acp_tui.ui.theme.palette import NOT_DIM
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from rich.style import Style
     from textual import events
 
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
+
+
+SELECTED_SIGN = "❯"
+"""Marks the selected row, also on terminals without colours."""
+
+
+def draw_row(spans: Iterable[Segment], width: int, base: Style, selected: Style | None = None) -> Strip:
+    """Draw a row in exactly `width` cells. Pass the style `selected` only for a selected row."""
+    strip = Strip(spans).crop_extend(0, width, None)
+    if selected is None:
+        return strip.apply_style(base)
+    # Colours of the text are replaced, because they may not suit the background of the selection.
+    style = selected + NOT_DIM
+    return Strip([Segment(text, own + style if own else style) for text, own, _ in strip], strip.cell_length)
+
+
+def first_visible_row(first: int, selected: int, visible: int, count: int) -> int:
+    """Return the first row to show so that the selected one is visible.
+
+    Scrolls as little as possible from `first`. `visible` rows fit; `count` is the number of all rows.
+    """
+    return max(selected - visible + 1, min(first, selected, count - visible))
+
 
 MARKER_WIDTH = 2
 """The number of cells before a row, for the sign of the selected row."""
@@ -30,7 +55,7 @@ RIGHT_MARGIN = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SelectRow:
     """A row to choose. `lead`, such as a number, is shown before the first line only."""
 
     lead: Spans
@@ -94,7 +119,7 @@ class SelectList(ScrollView):
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[SelectRow],
         palette: Palette,
         *,
         selected: int = 0,
@@ -109,7 +134,7 @@ class SelectList(ScrollView):
         self._heights: dict[int, int] = {}  # the number of lines, by width
         self.set_reactive(SelectList.selected, selected)
 
-    def show(self, rows: Sequence[Row], selected: int = 0) -> None:
+    def show(self, rows: Sequence[SelectRow], selected: int = 0) -> None:
         """Replace the rows and select one; -1 selects none."""
         self._rows = list(rows)
         self._heights.clear()
@@ -195,3 +220,49 @@ class SelectList(ScrollView):
             above = len(self._rows[self.selected].above)
             region = Region(0, positions[0] - above, self.size.width, len(positions) + above)
             self.scroll_to_region(region, animate=False, force=True, immediate=True)
+
+
+Item = TypeVar("Item")
+Rank = tuple[int, int]
+"""How good a match is (smaller is better), and the index of the field with the match."""
+
+
+def word_rank(query: str, *fields: str) -> Rank | None:
+    """Find the best match of each word of `query`, and return the rank of the worst of these matches.
+
+    Returns None if a word occurs in no field, or if there are no words. Pass the most important field first:
+    of equally good matches, the match in the earlier field wins.
+    """
+    ranks: list[Rank] = []
+    for typed in query.lower().split():
+        found = [
+            (rank, index)
+            for index, field in enumerate(fields)
+            if (rank := _rank(typed, field.lower())) is not None
+        ]
+        if not found:
+            return None
+        ranks.append(min(found))
+    return max(ranks, default=None)
+
+
+def _rank(typed: str, text: str) -> int | None:
+    if typed not in text:
+        return None
+    words = {*re.findall(r"\w+", text), *text.split()}
+    if typed in words:
+        return 0
+    return 1 if any(word.startswith(typed) for word in words) else 2
+
+
+def best_matches(query: str, items: Sequence[Item], fields: Callable[[Item], Sequence[str]]) -> list[Item]:
+    """Return the matching items, best first.
+
+    If no item matches, return the items whose first field contains the letters of the query in order.
+    """
+    ranked = [(rank, item) for item in items if (rank := word_rank(query, *fields(item))) is not None]
+    if ranked:
+        return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
+    match = Matcher(query).match
+    scored = [(match(fields(item)[0]), item) for item in items]
+    return [item for score, item in sorted(scored, key=lambda pair: -pair[0]) if score > 0]

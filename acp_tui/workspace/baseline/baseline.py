@@ -19,23 +19,31 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths as own_paths
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.checkpoint import Checkpoint, CheckpointCopies
-from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, FileChange, FileState
-from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
+from acp_tui.workspace.baseline.file_change import (
+    UNKNOWN_STATE,
+    FileChange,
+    FileState,
+    LimitExceededError,
+    Limits,
+    NotCopiedError,
+    Totals,
+    read_content,
+    signature,
+)
 from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot
-from acp_tui.workspace.baseline.limits import LimitExceededError, Limits, Totals
 from acp_tui.workspace.baseline.restore import remove, restore
 from acp_tui.workspace.baseline.saved_state import (
     DAMAGE,
+    Checkpoint,
+    CheckpointCopies,
     SavedState,
     copy_baseline,
     signature_from_json,
     state_from_json,
     state_to_json,
 )
-from acp_tui.workspace.files.atomic_write import remove_unfinished_writes
-from acp_tui.workspace.files.refusals import describe
-from acp_tui.workspace.files.write_target import UnwritableError
+from acp_tui.workspace.files.atomic_write import UnwritableError, remove_unfinished_writes
+from acp_tui.workspace.files.open_folder import describe
 from acp_tui.workspace.git.git_commands import GitError, PrivateGit
 
 if TYPE_CHECKING:
@@ -43,7 +51,7 @@ if TYPE_CHECKING:
 
     from acp_tui.processes import Reaper
     from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
-    from acp_tui.workspace.files.roots import Roots
+    from acp_tui.workspace.files.open_folder import Roots
 
 _TOO_LATE = "it was changed before acp-tui could copy it"
 _MAX_REPOSITORIES = 200

@@ -9,46 +9,167 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import stat
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp_tui.workspace.baseline.file_change import FileChange, FileState
-from acp_tui.workspace.baseline.file_content import NotCopiedError, read_content, signature
-from acp_tui.workspace.baseline.file_modes import FileModes, git_mode
-from acp_tui.workspace.baseline.limits import LimitExceededError
+from acp_tui.workspace.baseline.file_change import (
+    FileChange,
+    FileState,
+    LimitExceededError,
+    NotCopiedError,
+    read_content,
+    signature,
+)
 from acp_tui.workspace.baseline.saved_state import signature_from_json
-from acp_tui.workspace.baseline.unlisted_files import (
-    ATTRIBUTES_FILE,
-    IGNORE_FILE,
-    WHOLE_FOLDER,
-    find_control_files,
-    find_unlisted,
-)
-from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
-from acp_tui.workspace.git.git_commands import (
-    GIT_DIRECTORY,
-    GitError,
-    GitWorkTree,
-    blob_name,
-)
+from acp_tui.workspace.files.file_listing import GENERATED_FOLDERS
+from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree, blob_name
 from acp_tui.workspace.git.repository import find_repository
-from acp_tui.workspace.git.tracked_files import (
-    TrackedFiles,
-    adopt_tracked_files,
-    converted_files,
-    is_inside,
-)
+from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files, converted_files, is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from collections.abc import Set as AbstractSet
 
-    from acp_tui.workspace.baseline.file_change import ChangeKind
-    from acp_tui.workspace.baseline.limits import Limits, Totals
+    from acp_tui.workspace.baseline.file_change import ChangeKind, Limits, Totals
     from acp_tui.workspace.git.git_commands import PrivateGit
     from acp_tui.workspace.git.repository import Repository
+
+
+class FileModes:
+    """Remembers the permission bits of files, so that deleted files can be restored with the same bits."""
+
+    def __init__(self) -> None:
+        self._usual: dict[bool, int] = {}  # the first mode found, by whether the file is executable
+        self._unusual: dict[bytes, int] = {}
+
+    def remember(self, name: bytes, mode: int) -> None:
+        """Remember the `st_mode` of a file."""
+        if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
+            self._unusual[name] = mode
+
+    def forget(self, name: bytes) -> None:
+        """Forget the mode of a file, which gets the usual one."""
+        self._unusual.pop(name, None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the modes as a value that can be saved."""
+        return {
+            "usual": {str(int(executable)): mode for executable, mode in self._usual.items()},
+            "unusual": {os.fsdecode(name): mode for name, mode in self._unusual.items()},
+        }
+
+    @classmethod
+    def from_json(cls, value: Any) -> FileModes:
+        """Return saved modes. Raises `KeyError`, `TypeError` or `ValueError` if they are damaged."""
+        modes = cls()
+        modes._usual = {key == "1": int(mode) for key, mode in value["usual"].items()}
+        modes._unusual = {os.fsencode(name): int(mode) for name, mode in value["unusual"].items()}
+        return modes
+
+    def full_mode(self, name: bytes, mode: int) -> int:
+        """Return the remembered `st_mode` of a file. `mode` is the mode that git stores for the file."""
+        if not stat.S_ISREG(mode):
+            return mode
+        return self._unusual.get(name) or self._usual.get(bool(mode & stat.S_IXUSR), mode)
+
+
+def git_mode(mode: int) -> int:
+    """Return the mode that git stores for a file with this `st_mode`."""
+    if stat.S_ISLNK(mode):
+        return 0o120000
+    return 0o100755 if mode & stat.S_IXUSR else 0o100644
+
+
+IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
+CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
+"""Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
+WHOLE_FOLDER = b""
+"""The name of the top folder relative to itself. `find_unlisted` returns it if that folder is unreadable."""
+
+
+def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
+    """Return the names of all files below `folder`, without the names in `listed`. Blocks.
+
+    All names are relative to `top`; names of folders end with a slash. Listed folders and git directories are
+    skipped. If a folder cannot be read, its own name is in the result.
+    """
+    found: set[bytes] = set()
+    stack = [folder]
+    while stack:
+        below = stack.pop()
+        try:
+            with os.scandir(os.path.join(top, below)) as entries:  # noqa: PTH118 - names need not be UTF-8
+                for entry in entries:
+                    name = below + entry.name
+                    if entry.name == GIT_DIRECTORY:
+                        continue
+                    if not entry.is_dir(follow_symlinks=False):
+                        if name not in listed:
+                            found.add(name)
+                    elif (name := name + b"/") not in listed:
+                        stack.append(name)
+        except FileNotFoundError:
+            continue
+        except OSError:
+            found.add(below)
+    return found
+
+
+class ControlFilesFound(NamedTuple):
+    """The result of `find_control_files`."""
+
+    special: set[bytes]
+    """Those names in `CONTROL_FILES` that belong to a pipe or another special file."""
+    attributes: set[bytes]
+    """The paths of all `.gitattributes` files, relative to the top of the work tree.
+
+    For folders above the searched one, the path is included whether or not the file exists.
+    """
+
+
+def find_control_files(
+    top: bytes,
+    folder: bytes,
+    *,
+    skipped_names: AbstractSet[bytes] = frozenset({GIT_DIRECTORY}),
+    skipped_paths: AbstractSet[bytes] = frozenset(),
+) -> ControlFilesFound:
+    """Find the `.gitattributes` files of a work tree, and special files that git would read. Blocks.
+
+    Searches `folder`, everything below `folder`, and the parents of `folder` up to and including `top`.
+    `skipped_names` are names of folders to skip; `skipped_paths` are paths of folders to skip, relative to
+    `top` and with a slash at the end.
+    """
+    parents = [folder[:end] for end in range(len(folder)) if end == 0 or folder[end - 1 : end] == b"/"]
+    special = {name for name in CONTROL_FILES for parent in parents if _is_special(top, parent + name)}
+    attributes = {parent + ATTRIBUTES_FILE for parent in parents}
+    stack = [folder]
+    while stack:
+        below = stack.pop()
+        try:
+            with os.scandir(os.path.join(top, below)) as entries:  # noqa: PTH118 - names need not be UTF-8
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        name = below + entry.name + b"/"
+                        if entry.name not in skipped_names and name not in skipped_paths:
+                            stack.append(name)
+                    elif entry.name in CONTROL_FILES:
+                        if not entry.is_file():
+                            special.add(entry.name)
+                        elif entry.name == ATTRIBUTES_FILE:
+                            attributes.add(below + entry.name)
+        except OSError:
+            continue
+    return ControlFilesFound(special, attributes)
+
+
+def _is_special(top: bytes, name: bytes) -> bool:
+    path = os.path.join(top, name)  # noqa: PTH118 - names need not be UTF-8
+    return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
+
 
 _NAMES_PER_COMMAND = 500
 _TOO_MANY = "there were too many untracked files to copy"

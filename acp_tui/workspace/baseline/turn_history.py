@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.checkpoint import Checkpoint
-from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, FileState
-from acp_tui.workspace.baseline.file_content import FileContent, signature
-from acp_tui.workspace.baseline.replaced_files import UNDO_CONDITION, ReplacedFile, put_back
-from acp_tui.workspace.baseline.saved_state import DAMAGE, checkpoint_from_json, checkpoint_to_json
+from acp_tui.workspace.baseline.file_change import UNKNOWN_STATE, FileContent, FileState, signature
+from acp_tui.workspace.baseline.restore import UNDO_CONDITION, ReplacedFile, put_back
+from acp_tui.workspace.baseline.saved_state import (
+    DAMAGE,
+    Checkpoint,
+    checkpoint_from_json,
+    checkpoint_to_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

@@ -16,19 +16,92 @@ from weakref import WeakValueDictionary
 
 from acp_tui.config.sensitive_files import reason_for_reading, sensitive_reason
 from acp_tui.errors import Refusal
-from acp_tui.session.error_codes import INTERNAL_ERROR
-from acp_tui.workspace.files import refusals
-from acp_tui.workspace.files.atomic_write import write_atomically
-from acp_tui.workspace.files.descriptors import Descriptor, real_path
-from acp_tui.workspace.files.roots import Roots, require_absolute
-from acp_tui.workspace.files.text_lines import UnreadableError, read_lines
-from acp_tui.workspace.files.write_target import UnwritableError, find_target
-from acp_tui.workspace.git.git_directories import git_directory_reason
+from acp_tui.session.record import INTERNAL_ERROR
+from acp_tui.workspace.files import open_folder
+from acp_tui.workspace.files.atomic_write import UnwritableError, find_target, write_atomically
+from acp_tui.workspace.files.open_folder import Descriptor, Roots, real_path, require_absolute
+from acp_tui.workspace.git.repository import git_directory_reason
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.workspace.files.write_target import WriteTarget
+    from acp_tui.workspace.files.atomic_write import WriteTarget
+
+
+MAX_BYTES = 50_000_000
+"""The maximum size of the text in one answer, because an answer is sent as a single line of JSON."""
+
+_TOO_LARGE = (
+    f"it has more than {MAX_BYTES // 1_000_000} MB of text; use `line` and `limit` to request a smaller part"
+)
+_LINE_CHUNK_BYTES = 256 * 1024
+_SNIFF_BYTES = 8000  # git, too, calls a file binary if it has a NUL in its first 8000 bytes
+
+
+class UnreadableError(Exception):
+    """A file is not text, or too much text was requested. The message can follow "cannot be read: "."""
+
+
+def read_lines(descriptor: int, first: int, limit: int | None) -> str:
+    """Return up to `limit` lines (None: all) from the 1-based line `first` on."""
+    if b"\0" in os.pread(descriptor, _SNIFF_BYTES, 0):
+        raise UnreadableError("it is a binary file")
+    position = _find_line(descriptor, first)
+    data = b"" if position is None or limit == 0 else _read(descriptor, position, limit)
+    if b"\0" in data:
+        raise UnreadableError("it is a binary file")
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        line = first + data.count(b"\n", 0, error.start)
+        raise UnreadableError(f"it is not valid UTF-8 (line {line})") from None
+
+
+def _find_line(descriptor: int, line: int) -> int | None:
+    """Return the byte position where a line begins; None if the file has fewer than `line - 1` newlines."""
+    position, missing = 0, line - 1
+    while missing:
+        chunk = os.pread(descriptor, _LINE_CHUNK_BYTES, position)
+        if not chunk:
+            return None
+        end = _end_of_line(chunk, missing)
+        if end is not None:
+            return position + end
+        missing -= chunk.count(b"\n")
+        position += len(chunk)
+    return position
+
+
+def _read(descriptor: int, position: int, limit: int | None) -> bytes:
+    """Read up to `limit` lines (None: all) from a byte position on."""
+    if limit is None and os.fstat(descriptor).st_size - position > MAX_BYTES:
+        raise UnreadableError(_TOO_LARGE)
+    parts: list[bytes] = []
+    size = 0
+    while chunk := os.pread(descriptor, _LINE_CHUNK_BYTES, position + size):
+        end = None if limit is None else _end_of_line(chunk, limit)
+        if end is not None:
+            chunk = chunk[:end]
+        parts.append(chunk)
+        size += len(chunk)
+        if size > MAX_BYTES:
+            raise UnreadableError(_TOO_LARGE)
+        if end is not None:
+            break
+        if limit is not None:
+            limit -= chunk.count(b"\n")
+    return b"".join(parts)
+
+
+def _end_of_line(chunk: bytes, count: int) -> int | None:
+    """Return the position after the `count`-th newline; None if there are fewer."""
+    if chunk.count(b"\n") < count:
+        return None
+    position = -1
+    for _ in range(count):
+        position = chunk.index(b"\n", position + 1)
+    return position + 1
+
 
 _CHUNK_BYTES = 1 << 20
 _READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -58,9 +131,9 @@ class FileAccess:
                 _require_regular(os.fstat(number), path)
                 real = real_path(number)
         except (FileNotFoundError, NotADirectoryError):
-            raise refusals.not_found(path) from None
+            raise open_folder.not_found(path) from None
         except OSError as error:
-            raise refusals.unreadable(path, refusals.describe(error), INTERNAL_ERROR) from None
+            raise open_folder.unreadable(path, open_folder.describe(error), INTERNAL_ERROR) from None
         why = reason_for_reading(self.sensitive(real), self.sensitive(path))
         return ReadHandle(path, real, file, inside=self.roots.contains(real), why=why)
 
@@ -73,9 +146,9 @@ class FileAccess:
         try:
             target = find_target(path)
         except UnwritableError as error:
-            raise refusals.unwritable(path, str(error)) from None
+            raise open_folder.unwritable(path, str(error)) from None
         except OSError as error:
-            raise refusals.unwritable(path, refusals.describe(error), INTERNAL_ERROR) from None
+            raise open_folder.unwritable(path, open_folder.describe(error), INTERNAL_ERROR) from None
         real = target.real
         with self._locks_guard:
             lock = self._locks.setdefault(real, threading.Lock())
@@ -114,9 +187,9 @@ class ReadHandle:
             with self._file.borrow() as number:
                 return read_lines(number, max(line or 1, 1), None if limit is None or limit < 0 else limit)
         except UnreadableError as error:
-            raise refusals.unreadable(self.path, str(error)) from None
+            raise open_folder.unreadable(self.path, str(error)) from None
         except OSError as error:
-            raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
+            raise open_folder.unreadable(self.path, open_folder.describe(error), INTERNAL_ERROR) from None
 
     def data(self, max_bytes: int) -> bytes:
         """Return the first `max_bytes` bytes of the file, or the whole file if it is smaller.
@@ -133,7 +206,7 @@ class ReadHandle:
                     parts.append(chunk)
                     position += len(chunk)
         except OSError as error:
-            raise refusals.unreadable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
+            raise open_folder.unreadable(self.path, open_folder.describe(error), INTERNAL_ERROR) from None
         return b"".join(parts)
 
     @property
@@ -191,14 +264,14 @@ class WriteHandle:
         try:
             data = content.encode()
         except UnicodeEncodeError:
-            raise refusals.unwritable(self.path, "its text contains lone surrogates") from None
+            raise open_folder.unwritable(self.path, "its text contains lone surrogates") from None
         try:
             with self._lock:
                 write_atomically(self._target, data)
         except UnwritableError as error:
-            raise refusals.unwritable(self.path, str(error)) from None
+            raise open_folder.unwritable(self.path, str(error)) from None
         except OSError as error:
-            raise refusals.unwritable(self.path, refusals.describe(error), INTERNAL_ERROR) from None
+            raise open_folder.unwritable(self.path, open_folder.describe(error), INTERNAL_ERROR) from None
 
     def close(self) -> None:
         """Close the directory. May be called again."""
@@ -213,6 +286,6 @@ class WriteHandle:
 
 def _require_regular(status: os.stat_result, path: str) -> None:
     if stat.S_ISDIR(status.st_mode):
-        raise refusals.unreadable(path, "it is a directory")
+        raise open_folder.unreadable(path, "it is a directory")
     if not stat.S_ISREG(status.st_mode):
-        raise refusals.unreadable(path, "it is not a regular file")
+        raise open_folder.unreadable(path, "it is not a regular file")

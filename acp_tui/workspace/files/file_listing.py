@@ -13,7 +13,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from acp_tui.processes import ReaperClosedError
-from acp_tui.workspace.files.generated_folders import GENERATED_FOLDERS
 from acp_tui.workspace.git.git_commands import GitError, GitWorkTree, PrivateGit
 from acp_tui.workspace.git.repository import find_repository
 
@@ -23,6 +22,18 @@ if TYPE_CHECKING:
 
     from acp_tui.processes import Reaper
     from acp_tui.workspace.git.repository import Repository
+
+
+# Only untracked folders are left out: a project that tracks its `build` folder has sources there.
+GENERATED_FOLDERS = (
+    *("node_modules", "bower_components", ".venv", "venv", ".tox", ".nox", ".eggs", "*.egg-info", ".pixi"),
+    *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".direnv", ".cache"),
+    *("target", "build", "dist", "out", ".build", "_build", ".gradle", "DerivedData", "Pods", ".terraform"),
+    *(".next", ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".dart_tool", ".stack-work"),
+    *("dist-newstyle", "elm-stuff", "coverage", ".nyc_output", ".hg", ".svn", ".jj"),
+)
+"""Names and glob patterns of folders with generated files."""
+
 
 MAX_AGE_SECONDS = 5.0
 """A listing older than this is refreshed when it is next used."""

@@ -5,19 +5,153 @@ Replacing a link in the path of the directory in the meantime has no effect.
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
+import sys
+import threading
+import weakref
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from acp_tui.errors import Refusal
-from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-from acp_tui.workspace.files.descriptors import DIRECTORY_FLAGS, Descriptor, real_path
-from acp_tui.workspace.files.refusals import describe
-from acp_tui.workspace.files.roots import require_absolute
+from acp_tui.errors import Refusal, UserError
+from acp_tui.session.record import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+
+# O_PATH needs no read permission on the directory. macOS does not have it.
+DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+class Descriptor:
+    """A file descriptor that is closed exactly once: by `close`, or when it is garbage-collected."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._lock = threading.Lock()
+        self._finalizer = weakref.finalize(self, os.close, number)
+
+    @contextmanager
+    def borrow(self) -> Iterator[int]:
+        """Yield a duplicate of the descriptor. The duplicate stays valid if another thread calls `close`."""
+        with self._lock:
+            if not self._finalizer.alive:
+                raise ValueError("the file has been closed")
+            copy = os.dup(self._number)
+        try:
+            yield copy
+        finally:
+            os.close(copy)
+
+    def close(self) -> None:
+        """Close the descriptor. May be called again."""
+        with self._lock:
+            self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def real_path(descriptor: int) -> Path:
+    """Return the path, without links, that the kernel reports for an open file or directory."""
+    if sys.platform == "darwin":
+        return Path(os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0")))
+    try:
+        found = str(Path(f"/proc/self/fd/{descriptor}").readlink())
+    except FileNotFoundError:
+        raise OSError(errno.ENOSYS, "/proc is not mounted, so the real path is unknown") from None
+    if os.fstat(descriptor).st_nlink == 0:
+        found = found.removesuffix(" (deleted)")
+    return Path(found)
+
+
+_SENTENCES = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "operation not permitted",
+    errno.EROFS: "its file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is exceeded",
+    errno.EFBIG: "it would exceed the file size limit",
+    errno.EISDIR: "it is a directory",
+    errno.ENOTDIR: "a part of its path is a file, not a directory",
+    errno.ELOOP: "its path has too many links",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ENOENT: "it was moved or deleted in the meantime",
+}
+
+
+def not_found(path: str) -> Refusal:
+    """Return the error that the protocol defines for a missing file."""
+    return Refusal(
+        RESOURCE_NOT_FOUND, f"Resource not found: {path}", {"path": path, "uri": Path(path).as_uri()}
+    )
+
+
+def unreadable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
+    """Return the error for a file that exists but cannot be read as text."""
+    return Refusal(code, f"{path} cannot be read: {why}", {"path": path})
+
+
+def unwritable(path: str, why: str, code: int = INVALID_PARAMS) -> Refusal:
+    """Return the error for a file that cannot be written. The error says that nothing was changed."""
+    return Refusal(code, f"{path} cannot be written: {why}; nothing was changed", {"path": path})
+
+
+def describe(error: OSError) -> str:
+    """Return the reason for an error as a clause that can follow "cannot be read: "."""
+    return _SENTENCES.get(error.errno or 0) or error.strerror or str(error)
+
+
+class Roots:
+    """The root directories. Links in their paths are resolved once: replacing a link later has no effect."""
+
+    def __init__(self, cwd: Path, additional: Sequence[Path] = ()) -> None:
+        self.cwd = _resolved(cwd)
+        found = dict.fromkeys([self.cwd, *(_resolved(directory) for directory in additional)])
+        self.directories: tuple[Path, ...] = tuple(found)
+        """All roots, the working directory first."""
+
+    def contains(self, real: Path) -> bool:
+        """Return True if `real`, a path without links and `..`, is a root or below a root."""
+        return any(real.is_relative_to(directory) for directory in self.directories)
+
+
+def require_absolute(path: str) -> str:
+    """Return the path unchanged. Raises `Refusal` if the path is invalid or relative.
+
+    ACP requires absolute paths.
+    """
+    if not path.startswith("/"):
+        raise Refusal(INVALID_PARAMS, f"{path!r} is not an absolute path", {"path": path})
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise Refusal(INVALID_PARAMS, f"{path!r} is not a valid file name", {"path": path})
+    return path
+
+
+def _resolved(directory: Path) -> Path:
+    try:
+        descriptor = os.open(directory, DIRECTORY_FLAGS)
+    except FileNotFoundError:
+        raise UserError(f"The folder {directory} does not exist.") from None
+    except NotADirectoryError:
+        raise UserError(f"{directory} is not a folder.") from None
+    except OSError as error:
+        raise UserError(f"The folder {directory} cannot be opened: {error.strerror}.") from None
+    try:
+        return real_path(descriptor)
+    finally:
+        os.close(descriptor)
+
 
 _HAS_FD_DIRECTORY = Path("/proc/self/fd").is_dir()
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.permissions.subject import PathContext
 from acp_tui.workspace.files.open_folder import path_identity
-from acp_tui.workspace.git.git_directories import find_repository_folder
-from acp_tui.workspace.terminals.environment import terminal_environment
+from acp_tui.workspace.git.repository import find_repository_folder
+from acp_tui.workspace.terminals.terminal_emulator import terminal_environment
 
 if TYPE_CHECKING:
     from acp_tui.workspace.files.file_access import FileAccess

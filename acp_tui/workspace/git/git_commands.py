@@ -36,9 +36,8 @@ from typing import IO, TYPE_CHECKING
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.processes import ReaperClosedError
-from acp_tui.session.text.safe_text import visible
-from acp_tui.workspace.git.git_directories import is_git_directory
-from acp_tui.workspace.git.repository import find_worktree_git_dir
+from acp_tui.session.safe_text import escape_controls
+from acp_tui.workspace.git.repository import find_worktree_git_dir, is_git_directory
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -991,4 +990,4 @@ def _end_of(file: IO[bytes]) -> str:
     """Return the end of a file, safe to display."""
     size = file.seek(0, os.SEEK_END)
     file.seek(max(0, size - MAX_ERROR_BYTES))
-    return visible(file.read().decode(errors="replace")).strip()
+    return escape_controls(file.read().decode(errors="replace")).strip()

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path, PurePath
 
-from acp_tui.session.text.safe_text import visible_line
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from acp_tui.session.safe_text import escape_line
 
 _MAX_CHARACTERS = 4096  # HEAD and the other files read here hold one line each
 
@@ -59,8 +56,8 @@ def branch_name(folder: Path) -> str | None:
         return None
     if head.startswith("ref:"):
         name = head.removeprefix("ref:").strip().removeprefix("refs/heads/")
-        return None if name == ".invalid" else visible_line(name)  # the reftable format keeps HEAD elsewhere
-    return visible_line(head[:7]) or None
+        return None if name == ".invalid" else escape_line(name)  # the reftable format keeps HEAD elsewhere
+    return escape_line(head[:7]) or None
 
 
 def _git_dir(top: Path) -> Path | None:
@@ -86,3 +83,55 @@ def _read_line(path: Path) -> str | None:
             return file.read(_MAX_CHARACTERS).strip()
     except OSError:
         return None
+
+
+_GIT_DIRECTORY_ENTRIES = frozenset(
+    {
+        *("head", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow"),
+        *("objects", "refs", "hooks", "info", "logs", "modules", "worktrees"),
+    }
+)
+_REASON = "belongs to a git directory, whose files can make git run programs"
+_MAX_DEPTH = 64
+
+
+def is_git_directory(folder: Path) -> bool:
+    """Return True if git might take this folder for a repository: the folder has `HEAD`, objects and refs.
+
+    Instead of objects and refs, the folder can have a file `commondir` that says where objects and refs are.
+    """
+    if not os.path.lexists(folder / "HEAD"):
+        return False
+    return os.path.lexists(folder / "commondir") or (
+        (folder / "objects").exists() and (folder / "refs").exists()
+    )
+
+
+def find_repository_folder(folder: str) -> str | None:
+    """Return the folder in which git, run in `folder`, might find a repository; None if there is none."""
+    start = Path(folder)
+    for candidate in (start, *start.parents[:_MAX_DEPTH]):
+        if os.path.lexists(candidate / ".git") or is_git_directory(candidate):
+            return str(candidate)
+    return None
+
+
+def git_directory_reason(path: str | PurePath) -> str | None:
+    """Return why a change of this file can change or create a git directory; None if there is no reason.
+
+    There is a reason for any file in a git directory. There is also a reason for names such as `objects`
+    beside a file called `HEAD`, since the folder could become a git directory. A new `HEAD` is not checked
+    here, but by `sensitive_reason`. The reason is a verb phrase that follows the file's name.
+    """
+    try:
+        whole = Path(path)
+        for depth, folder in enumerate(whole.parents):
+            if depth > _MAX_DEPTH:
+                break
+            name = whole.parts[len(folder.parts)].lower()
+            beside_head = name in _GIT_DIRECTORY_ENTRIES and os.path.lexists(folder / "HEAD")
+            if beside_head or is_git_directory(folder):
+                return _REASON
+    except (OSError, ValueError):
+        pass
+    return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.files.descriptors import Descriptor
+from acp_tui.workspace.files.open_folder import Descriptor
 from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree
 
 if TYPE_CHECKING:

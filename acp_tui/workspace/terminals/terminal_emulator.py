@@ -8,22 +8,46 @@ the output is split into pieces.
 
 from __future__ import annotations
 
+import os
 import re
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from acp_tui.session.text.safe_text import visible
-from acp_tui.workspace.terminals.environment import HEIGHT, WIDTH
-from acp_tui.workspace.terminals.row import TAB_WIDTH, column_width
-from acp_tui.workspace.terminals.screen_buffer import ScreenBuffer
-from acp_tui.workspace.terminals.scrollback import Scrollback
-from acp_tui.workspace.terminals.sgr import PLAIN, Style, apply_sgr
+from acp_tui.session.safe_text import escape_controls
+from acp_tui.workspace.terminals.screen_buffer import (
+    PLAIN,
+    TAB_WIDTH,
+    ScreenBuffer,
+    Scrollback,
+    Style,
+    apply_sgr,
+    column_width,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from acp_tui.workspace.terminals.scrollback import Part
+    from acp_tui.workspace.terminals.screen_buffer import Part
+
+
+WIDTH, HEIGHT = 120, 40
+"""The number of columns and rows of each terminal."""
+
+_TERMINAL = {"TERM": "xterm-256color", "COLORTERM": "truecolor"}
+# A pager would wait for keys that nobody can press.
+_NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
+# These describe the terminal in which acp-tui itself runs.
+_EXCLUDED = {
+    *("COLUMNS", "LINES", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMCAP", "WINDOWID", "TMUX", "STY"),
+}
+
+
+def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
+    """Return acp-tui's environment, adapted for acp-tui's terminals, with the `requested` variables added."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
+    return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}
+
 
 Span = tuple[str, Style]
 Line = tuple[Span, ...]
@@ -320,7 +344,7 @@ def _displayable(spans: list[Span]) -> Line:
     joined = [("".join(text for text, _ in same), style) for style, same in groupby(spans, itemgetter(1))]
     if any("\t" in text for text, _ in joined):
         joined = _expand_tabs(joined)
-    return tuple((text if text.isprintable() else visible(text), style) for text, style in joined)
+    return tuple((text if text.isprintable() else escape_controls(text), style) for text, style in joined)
 
 
 def _expand_tabs(spans: list[Span]) -> list[Span]:

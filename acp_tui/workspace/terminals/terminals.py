@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.errors import Refusal
-from acp_tui.session.error_codes import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
+from acp_tui.session.record import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
 from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
-from acp_tui.workspace.terminals.environment import HEIGHT, WIDTH, terminal_environment
+from acp_tui.workspace.terminals.terminal_emulator import HEIGHT, WIDTH, terminal_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

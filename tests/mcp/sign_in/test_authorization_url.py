@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.mcp.sign_in.authorization_url import check_authorization_url
+from acp_tui.mcp.sign_in.interaction import check_authorization_url
 
 
 @pytest.mark.parametrize(

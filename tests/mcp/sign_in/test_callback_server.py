@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import httpx2
 import pytest
 
-from acp_tui.mcp.sign_in.callback_server import CallbackServer
+from acp_tui.mcp.sign_in.browser_round_trip import CallbackServer
 
 if TYPE_CHECKING:
-    from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer
+    from acp_tui.mcp.sign_in.browser_round_trip import RedirectAnswer
 
 
 @pytest.mark.parametrize(

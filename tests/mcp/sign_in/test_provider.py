@@ -12,10 +12,10 @@ import pytest
 from mcp.client import session
 
 from acp_tui.config.mcp import ResolvedServer
-from acp_tui.config.mcp.sign_in_settings import SignInSettings
+from acp_tui.config.mcp.server import SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.actions import provider_for, sign_in, token_header
-from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError, SignInRequired
+from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInRequired
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, sign_out
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from tests.mcp.servers.oauth import PREREGISTERED
@@ -23,7 +23,7 @@ from tests.mcp.sign_in.users import BrowserUser, PastingUser, code_of
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
     from tests.support.mcp_servers import HttpServers, ServerLog
 
 KNOWN = SignInSettings(client_id=PREREGISTERED[0], client_secret=PREREGISTERED[1])

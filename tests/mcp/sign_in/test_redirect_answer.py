@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.mcp.sign_in.redirect_answer import RedirectAnswer, answer_of_pasted_text
+from acp_tui.mcp.sign_in.browser_round_trip import RedirectAnswer, answer_of_pasted_text
 
 CALLBACK = "http://127.0.0.1:4000/callback"
 

@@ -10,9 +10,9 @@ from unittest.mock import ANY
 import httpx2
 import pytest
 
-from acp_tui.config.mcp.sign_in_settings import SignInSettings
+from acp_tui.config.mcp.server import SignInSettings
 from acp_tui.mcp.sign_in.actions import sign_in
-from acp_tui.mcp.sign_in.errors import SignInCancelled, SignInError
+from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError
 from acp_tui.mcp.sign_in.request_guard import RequestGuard
 from acp_tui.mcp.sign_in.stored_state import sign_in_state
 from tests.mcp.sign_in.test_provider import PROGRAM, expire, guarded, run_echo

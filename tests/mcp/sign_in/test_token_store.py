@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.mcp.sign_in.errors import SignInError
+from acp_tui.mcp.sign_in.interaction import SignInError
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore, normalized_url
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from acp_tui.mcp.sign_in.interaction import SignInInteraction
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
+    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 
 
 async def redirect_of(url: str) -> str:

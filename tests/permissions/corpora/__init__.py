@@ -9,13 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.config.policies import POLICIES
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.config.validators import POLICIES
+from acp_tui.permissions.rule_proposals import parse_spec
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.config.policies import Policy
+    from acp_tui.config.validators import Policy
     from acp_tui.permissions.rules import Rule
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Content, UserMessage
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:

@@ -12,10 +12,15 @@ import pytest
 
 from acp_tui.config.settings import Settings
 from acp_tui.ui.conversation.attention import Attention, expand_command
-from acp_tui.ui.terminal.modes import TerminalModes
-from acp_tui.ui.terminal.tab_progress import TabProgress, supports_progress
-from acp_tui.ui.terminal.window_title import RESTORE_TITLE, SAVE_TITLE, WindowTitle
-from acp_tui.ui.widgets.status.status_facts import StatusFacts
+from acp_tui.ui.terminal.passthrough import (
+    RESTORE_TITLE,
+    SAVE_TITLE,
+    TabProgress,
+    TerminalModes,
+    WindowTitle,
+    supports_progress,
+)
+from acp_tui.ui.widgets.status_facts import StatusFacts
 from tests.support.conversation_ui import agent
 from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until
@@ -24,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.ui.widgets.status.status_facts import Phase
+    from acp_tui.ui.widgets.status_facts import Phase
     from tests.support.conversation_ui import Open
 
 FACTS = StatusFacts("Agent", project="shop")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pytest_textual_snapshot import SVGImageExtension  # type: ignore[import-untyped]
 
-from acp_tui.console import browser
+from acp_tui import web_browser
 from acp_tui.session.state import ToolCall
-from acp_tui.ui.screens.dialogs import typing_guard
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.session.session_screen import SessionScreen
-from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
+from acp_tui.ui.conversation.session_screen import SessionScreen
+from acp_tui.ui.conversation.sign_in_dialogs import SignInProgress
+from acp_tui.ui.dialogs import dialog
+from acp_tui.ui.dialogs.choose import ChooseScreen
 from tests.fake_agents.signs_in import ADDRESS
 from tests.support.conversation_ui import ConversationUi, agent, app_of, mark_processes, offers
 from tests.support.looks import LARGE, SMALL
@@ -100,7 +100,7 @@ BOTH_SIZES = (("dark", SMALL), ("dark", LARGE))
 def shoot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: Any) -> Iterator[Shoot]:
     """Take a picture in each look, and return the names of those that have changed. Times are fixed."""
     left_behind = mark_processes(monkeypatch)
-    monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(dialog, "PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(SessionScreen, "now", lambda screen: (screen.session.turn_started or 0.0) + 12)
     project = tmp_path / "my-project"
     project.mkdir()
@@ -302,7 +302,7 @@ async def test_an_agent_signs_in(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) 
 async def test_a_page_to_open(shoot: Shoot, monkeypatch: pytest.MonkeyPatch) -> None:
     address = "https://xn--pple-43d.com/device?user_code=AB12-CD34&return=https%3A%2F%2Fexample.com%2Fdone"
     page = {"mode": "url", "message": "Connect your account", "url": address, "elicitationId": "1"}
-    monkeypatch.setattr(browser, "has_browser", lambda: True)
+    monkeypatch.setattr(web_browser, "has_browser", lambda: True)
 
     async def act(ui: ConversationUi) -> None:
         await ui.ready()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.console import browser
+from acp_tui import web_browser
 from acp_tui.session.state import Elicitation
 from tests.support.cli import answers as scripted_answers
 
@@ -66,8 +66,8 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         pages.append(url)
         return True
 
-    monkeypatch.setattr(browser, "has_browser", lambda: True)
-    monkeypatch.setattr(browser, "open_page", open_page)
+    monkeypatch.setattr(web_browser, "has_browser", lambda: True)
+    monkeypatch.setattr(web_browser, "open_page", open_page)
     return pages
 
 

@@ -9,7 +9,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from acp_tui.ui.conversation import gc_control
+from acp_tui.ui.terminal import gc_control
 from tests.support.waiting import until
 
 SHOWN: ContextVar[object] = ContextVar("shown")

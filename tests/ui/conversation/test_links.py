@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.console import browser
+from acp_tui import web_browser
 from acp_tui.session.state import AgentMessage, Content
 from acp_tui.ui.terminal import open_externally
 from tests.support.conversation_ui import agent
@@ -30,7 +30,7 @@ def visited(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         pages.append(url)
         return True
 
-    monkeypatch.setattr(browser, "open_page", open_page)
+    monkeypatch.setattr(web_browser, "open_page", open_page)
     return pages
 
 

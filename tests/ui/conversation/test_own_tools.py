@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.console import browser
+from acp_tui import web_browser
 from acp_tui.session.state import OwnToolCall
 from tests.support.conversation_ui import offers
 
@@ -80,7 +80,7 @@ async def test_a_page_is_opened_after_a_question_that_shows_its_address_but_not_
         await ui.press("a")
         await ui.until(ui.said)
         assert ui.said() == ["✘ The page could not be opened: no browser could be started.\n"]
-        monkeypatch.setattr(browser, "open_page", open_page)
+        monkeypatch.setattr(web_browser, "open_page", open_page)
         await ui.asked()
         assert "host         example.org" in ui.text()
         assert "address      https://example.org/path?query=1" in ui.text()

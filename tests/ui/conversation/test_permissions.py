@@ -10,7 +10,7 @@ from textual.events import MouseScrollUp
 
 from acp_tui.config.paths import paths
 from acp_tui.session.state import Permission
-from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
+from acp_tui.ui.dialogs.dialog import PAUSE_SECONDS
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.export.summary import INTRODUCTION
-from acp_tui.ui.conversation import frame_batch
-from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
+from acp_tui.ui.conversation import session_screen
+from acp_tui.ui.conversation.earlier_conversation import INTRODUCTION
+from acp_tui.ui.conversation.reopening import ReadOnlyLine
 from tests.support.conversation_ui import offers
 from tests.support.looks import Show, look
 
@@ -83,7 +83,7 @@ async def test_read_only_is_shown_also_if_earlier_changes_are_drawn_later(
         await one.send("first")
         await one.until(lambda: one.said() == ["first"])
         known = folder_of(one)
-    monkeypatch.setattr(frame_batch, "FRAME_SECONDS", 0.5)
+    monkeypatch.setattr(session_screen, "FRAME_SECONDS", 0.5)
     async with open_ui("script", CANNOT, options=("--resume", known), wait=False) as again:
         await again.sees("⊘ Read-only.")
         await again.until(lambda: "read-only" in again.status())

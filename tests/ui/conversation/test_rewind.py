@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import Content, UserMessage
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.conversation.rewind import RewindDialog
+from acp_tui.ui.dialogs.choose import ChooseScreen
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from acp_tui.controller.changes.rewind import FileTexts
-from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
+from acp_tui.controller.rewind import FileTexts
+from acp_tui.ui.conversation.rewind import RewindDialog
 from acp_tui.workspace.baseline.turn_history import RewindStep
 from tests.support.looks import Show, two_looks
 

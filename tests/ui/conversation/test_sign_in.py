@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.screen import Screen
 
-from acp_tui.console import browser
+from acp_tui import web_browser
 from tests.fake_agents.signs_in import ADDRESS
 
 if TYPE_CHECKING:
@@ -110,8 +110,8 @@ async def test_what_the_agent_says_is_shown_and_its_address_opened_after_consent
         pages.append(url)
         return True
 
-    monkeypatch.setattr(browser, "has_browser", lambda: True)
-    monkeypatch.setattr(browser, "open_page", open_page)
+    monkeypatch.setattr(web_browser, "has_browser", lambda: True)
+    monkeypatch.setattr(web_browser, "open_page", open_page)
     async with opened(open_ui, "late") as ui:
         await ui.sees(LIST)
         await ui.press("enter")

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.state import Subagent
 from acp_tui.ui.conversation.status_tracker import BACKGROUND_SECONDS, StatusTracker
-from acp_tui.ui.panes.touched_files import TouchedFiles
-from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
+from acp_tui.ui.conversation.subagent_screen import SubagentScreen
+from acp_tui.ui.panes.files import TouchedFiles
 from tests.fake_agents.has_subagents import FIRST
 from tests.support.talk import Talk
 

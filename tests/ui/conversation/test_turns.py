@@ -12,7 +12,7 @@ import pytest
 
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
-from acp_tui.ui.screens.dialogs.help import HelpScreen
+from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.support.conversation_ui import offers
@@ -195,7 +195,7 @@ async def test_a_steering_call_that_fails_keeps_the_prompt(open_ui: Open) -> Non
 async def test_an_agent_that_does_not_answer_a_steering_call_does_not_hold_up_the_queue(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.controller.steering.ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr("acp_tui.controller.prompt_queue.ANSWER_SECONDS", 0.1)
     async with open_ui("script", offers(steering=None)) as ui:
         await ui.send(["say", "begun. "], ["wait_for_steering"], ["wait_for_file", "go"])
         await ui.until(lambda: ui.said())

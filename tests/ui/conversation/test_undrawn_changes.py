@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from acp_tui.session.change import Change
+from acp_tui.session.record import Change
 from acp_tui.session.state import Session
-from acp_tui.ui.conversation.undrawn_changes import UndrawnChanges
+from acp_tui.ui.conversation.session_screen import UndrawnChanges
 
 
 def test_one_change_of_each_kind_is_kept_per_entry_attribute_and_subagent() -> None:

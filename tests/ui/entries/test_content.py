@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.session.state import Annotations, Content
-from acp_tui.session.text.safe_text import visible
 from acp_tui.ui.entries.content import body
 from tests.support.bodies import CWD, context, lines
 
@@ -63,7 +63,7 @@ def test_any_content_fits_the_width_and_is_safe(width: int) -> None:
     for kind in ("image", "resource_link", "resource", nasty):
         content = Content(
             kind,
-            text=visible("long " * 50 + nasty),
+            text=escape_controls("long " * 50 + nasty),
             name=nasty,
             uri=f"file:///{nasty}",
             mime=nasty,
@@ -75,4 +75,4 @@ def test_any_content_fits_the_width_and_is_safe(width: int) -> None:
             for number in range(drawn.height):
                 strip = drawn.line(number)
                 assert strip.cell_length <= width
-                assert visible(strip.text) == strip.text
+                assert escape_controls(strip.text) == strip.text

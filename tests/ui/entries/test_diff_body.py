@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.session.state import Diff
-from acp_tui.session.text.safe_text import visible
-from acp_tui.ui.entries.diff.diff_body import PREVIEW_ROWS, DiffBody
+from acp_tui.ui.entries.diff import PREVIEW_ROWS, DiffBody
 from tests.support.bodies import PALETTE, colour_of, context, lines, strips
 from tests.support.talk import properties
 
@@ -168,7 +168,7 @@ def test_lines_that_differ_in_an_invisible_character_only_look_different(char: s
     assert [stand_in in line for line in lines(patch)] == [True, False, True]
 
 
-TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e"), max_size=200).map(visible)
+TEXTS = st.text(st.sampled_from("ab \t{}漢é👩‍👧\u0301\n\n\r\x1b\u202e"), max_size=200).map(escape_controls)
 
 
 @properties

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.state import Session, Terminal
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.entries.terminal import full_output
-from acp_tui.ui.entries.terminal.full_output import FullOutput
+from acp_tui.ui.entries import terminal as full_output
+from acp_tui.ui.entries.terminal import FullOutput
 from acp_tui.ui.theme.themes import load_theme
 
 if TYPE_CHECKING:

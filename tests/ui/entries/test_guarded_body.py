@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.cli.recordings import transcript_lines
 from acp_tui.entry_kinds.kind_table import KINDS
 from acp_tui.export.as_html import as_html
 from acp_tui.export.as_markdown import as_markdown
-from acp_tui.export.as_text import transcript_lines
-from acp_tui.export.metadata import SessionMetadata
+from acp_tui.export.document import SessionMetadata
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Diff, Session, ToolCall
-from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.entries.renderers import make_body
 from tests.support.bodies import context, lines

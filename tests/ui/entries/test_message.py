@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     AgentMessage,
     AnnotatedText,
@@ -15,8 +16,7 @@ from acp_tui.session.state import (
     Thought,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.ui.entries.message import agent_message, thought, user_message
+from acp_tui.ui.entries import messages
 from tests.support.bodies import context, lines
 from tests.support.looks import settled
 
@@ -33,7 +33,7 @@ def agent(*parts: GrowingText | Content) -> AgentMessage:
 
 
 def said(*parts: GrowingText | Content) -> list[str]:
-    return lines(settled(agent_message.body(agent(*parts), context())))
+    return lines(settled(messages.agent_message_body(agent(*parts), context())))
 
 
 def test_agent_messages_are_indented_markdown() -> None:
@@ -42,7 +42,7 @@ def test_agent_messages_are_indented_markdown() -> None:
 
 def test_user_messages_are_plain_text_beside_a_bar() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("fix *this*\n\n  - now\n1. and\tthat")])
-    assert lines(settled(user_message.body(entry, context()))) == [
+    assert lines(settled(messages.user_message_body(entry, context()))) == [
         "┃ fix *this*",
         "┃",
         "┃   - now",
@@ -53,7 +53,7 @@ def test_user_messages_are_plain_text_beside_a_bar() -> None:
 def test_attachments_follow_a_user_message_without_a_blank_line() -> None:
     image = Content("image", data="AAAA", mime="image/png", name="shot.png")
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("look"), image])
-    assert lines(settled(user_message.body(entry, context()))) == [
+    assert lines(settled(messages.user_message_body(entry, context()))) == [
         "┃ look",
         "┃ ▣ shot.png  image  image/png  3 B",
     ]
@@ -61,14 +61,18 @@ def test_attachments_follow_a_user_message_without_a_blank_line() -> None:
 
 def test_a_long_paste_is_drawn_on_demand() -> None:
     entry = UserMessage(id=1, at=0.0, parts=[GrowingText("".join(f"line {n}\n" for n in range(10_000)))])
-    body = user_message.body(entry, context())
+    body = messages.user_message_body(entry, context())
     assert body.height == 10_000
     assert body.line(7_777).text == "┃ line 7777"
 
 
 @pytest.mark.parametrize(
     ("kind", "make"),
-    [(AgentMessage, agent_message.body), (UserMessage, user_message.body), (Thought, thought.body)],
+    [
+        (AgentMessage, messages.agent_message_body),
+        (UserMessage, messages.user_message_body),
+        (Thought, messages.thought_body),
+    ],
 )
 def test_a_body_draws_text_and_content_that_were_added(
     kind: type[Message], make: Callable[[Any, DrawContext], Body]
@@ -105,27 +109,27 @@ def test_content_for_the_agent_only_is_one_line() -> None:
 def test_growing_text_for_the_agent_only_updates_its_size() -> None:
     text = AnnotatedText(FOR_AGENT)
     text.append("one")
-    body = agent_message.body(agent(text), context())
+    body = messages.agent_message_body(agent(text), context())
     text.append("two")
     assert body.update()
     assert "6 characters" in body.line(0).text
 
 
 def test_an_empty_message_has_no_height() -> None:
-    assert agent_message.body(agent(GrowingText("")), context()).height == 0
+    assert messages.agent_message_body(agent(GrowingText("")), context()).height == 0
 
 
 def test_code_blocks_of_all_parts_can_be_copied() -> None:
     fence = GrowingText("```py\nx = 1\n```\n")
     entry = agent(fence, Content("image"), GrowingText("- a\n\n      y\n"))
-    assert agent_message.code_blocks(entry) == ["x = 1\n", "y\n"]
+    assert messages.code_blocks(entry) == ["x = 1\n", "y\n"]
 
 
 def test_a_position_in_a_message_leads_back_to_its_line() -> None:
     entry = agent(GrowingText("word " * 900 + "\n\n[a](b)"), Content("image"), GrowingText("- x\n" * 400))
-    body = agent_message.body(entry, context())
+    body = messages.agent_message_body(entry, context())
     settled(body)
-    fresh = agent_message.body(entry, context())
+    fresh = messages.agent_message_body(entry, context())
     assert hasattr(fresh, "position_at")
     for line in (0, 10, body.height - 300, body.height - 1):
         assert body.line_at(body.position_at(line)) == line  # type: ignore[attr-defined]
@@ -139,7 +143,7 @@ def thinking(
 ) -> list[str]:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("**Why**\n\nbecause")], ended_at=ended_at)
     clock = None if now is None else lambda: now
-    return lines(settled(thought.body(entry, context(width=width, folded=folded, clock=clock))))
+    return lines(settled(messages.thought_body(entry, context(width=width, folded=folded, clock=clock))))
 
 
 def test_a_folded_thought_is_one_line_with_its_duration() -> None:
@@ -159,7 +163,7 @@ def test_an_unfolded_thought_shows_its_text_beside_a_bar() -> None:
 
 def test_the_end_of_a_thought_requires_a_new_body() -> None:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
-    body = thought.body(entry, context())
+    body = messages.thought_body(entry, context())
     assert body.update()
     entry.ended_at = 101.0
     assert not body.update()
@@ -168,7 +172,7 @@ def test_the_end_of_a_thought_requires_a_new_body() -> None:
 def test_the_headline_of_a_thought_follows_the_clock() -> None:
     clock = [101.0]
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
-    body = thought.body(entry, context(clock=lambda: clock[0]))
+    body = messages.thought_body(entry, context(clock=lambda: clock[0]))
     assert body.line(0).text == "▾ thinking for 1 s"
     clock[0] = 163.0
     assert body.line(0).text == "▾ thinking for 1:03"

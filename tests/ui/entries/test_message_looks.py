@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Annotations, Content, Thought, UserMessage
-from acp_tui.session.text.growing_text import GrowingText
 from tests.support.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from acp_tui.entry_kinds.registry import kind_of
+from acp_tui.entry_kinds.kind_table import kind_of
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     Compaction,
     Elicitation,
@@ -22,11 +23,10 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.entries.terminal.attached_output import MAX_CHARACTERS, command_output
+from acp_tui.ui.entries.terminal import MAX_CHARACTERS, command_output
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     Compaction,
     Elicitation,
@@ -18,7 +19,6 @@ from acp_tui.session.state import (
     TurnEnd,
     Unrecognised,
 )
-from acp_tui.session.text.growing_text import GrowingText
 from tests.support.looks import every_look, every_width, shows_all
 
 if TYPE_CHECKING:

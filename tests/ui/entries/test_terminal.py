@@ -8,9 +8,9 @@ from acp_tui.entry_labels import terminal_command
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
-from acp_tui.session.text.terminal_text import MAX_KEPT_PER_END, TerminalText
-from acp_tui.ui.entries.terminal.terminal import TAIL_LINES, body
-from acp_tui.ui.entries.tool_call.tool_call import body as call_body
+from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
+from acp_tui.ui.entries.terminal import TAIL_LINES, body
+from acp_tui.ui.entries.tool_call import body as call_body
 from tests.support.bodies import CWD, call, colour_of, context, lines, terminal
 
 

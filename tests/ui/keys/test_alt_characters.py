@@ -8,7 +8,7 @@ import pytest
 from textual.events import Key
 
 from acp_tui.ui.keys import TABLE
-from acp_tui.ui.keys.alt_characters import alt_keys_of
+from acp_tui.ui.keys.key_sequencer import alt_keys_of
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import Open

@@ -9,7 +9,7 @@ from textual import events
 
 from acp_tui.session.state import Choice
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
 from acp_tui.ui.widgets.input_line import InputLine
 from tests.ui.panes.sample_screen import SampleScreen, sample_app, sample_session
 

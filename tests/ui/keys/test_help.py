@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Static
 
+from acp_tui.ui.dialogs.help import HelpScreen
+from acp_tui.ui.dialogs.palette import PaletteScreen
 from acp_tui.ui.keys import SCOPES, TABLE
-from acp_tui.ui.screens.dialogs.help import HelpScreen
-from acp_tui.ui.screens.dialogs.palette import PaletteScreen
 from tests.support.conversation_ui import open_conversation_ui
 from tests.ui.prompt.prompt_app import PromptApp
 

@@ -8,6 +8,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.conversation.reopening import ReadOnlyLine
+from acp_tui.ui.conversation.replay import ReplayScreen
+from acp_tui.ui.conversation.rewind import RewindDialog
+from acp_tui.ui.conversation.session_screen import SessionScreen
+from acp_tui.ui.conversation.subagent_screen import SubagentScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.detail import DetailScreen
+from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.help import HelpScreen
+from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.keys import SCOPES, TABLE, ScopeName, bindings, key_name
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.permission.dialog import PermissionScreen
@@ -15,33 +26,22 @@ from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.permission.rules_screen import RulesScreen
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
-from acp_tui.ui.prompt.history_search import HistoryInput
-from acp_tui.ui.schema_form.choice_editor import ChoiceList
+from acp_tui.ui.prompt.history import HistoryInput
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.conversation.reopening.read_only_line import ReadOnlyLine
-from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
-from acp_tui.ui.screens.dialogs.dialog import Dialog
-from acp_tui.ui.screens.dialogs.help import HelpScreen
+from acp_tui.ui.schema_form.editors import ChoiceList
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
-from acp_tui.ui.screens.options.options_screen import OptionsScreen
-from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
-from acp_tui.ui.screens.review.comment_line import CommentLine
+from acp_tui.ui.screens.options import OptionsScreen
+from acp_tui.ui.screens.review.decisions_and_comments import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
-from acp_tui.ui.screens.session.replay import ReplayScreen
-from acp_tui.ui.screens.session.session_screen import SessionScreen
-from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
-from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
-from acp_tui.ui.tabs.rename_dialog import RenameDialog
+from acp_tui.ui.screens.worktree import CommitMessageDialog
+from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.transcript.transcript import Transcript
-from acp_tui.ui.widgets.find_line import FindLine
+from acp_tui.ui.widgets.input_line import FindLine
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.queue_strip import QueueStrip
+from acp_tui.ui.widgets.strips import QueueStrip
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.config.settings import load
+from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.keys import TABLE
 from acp_tui.ui.keys.command_titles import COMMAND_TITLES, title_of
 from acp_tui.ui.keys.user_keymap import check_keys, normalize_key, problems
-from acp_tui.ui.screens.dialogs.help import HelpScreen
 from tests.support.conversation_ui import app_of
 from tests.support.waiting import until
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.session.text.growing_text import GrowingText
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.ui.drawing import wrap
-from acp_tui.ui.markdown import line_reader, plain_scanner, scanner
+from acp_tui.ui.markdown import scanner, section
 from acp_tui.ui.markdown.document import Document
 from tests.support.markdown import PALETTE, document, grown, strips
 
@@ -74,7 +74,7 @@ def chunks(text: str, size: int) -> list[str]:
 def section_size(characters: int) -> Iterator[None]:
     """Change the length at which paragraphs are cut."""
     with ExitStack() as stack:
-        for module in (scanner, line_reader, plain_scanner):
+        for module in (scanner, section, scanner):
             stack.enter_context(patch.object(module, "SECTION_SIZE", characters))
         stack.enter_context(patch.object(scanner, "MAX_SECTION_SIZE", 2 * characters))
         stack.enter_context(patch.object(wrap, "MAX_LINE_LENGTH", 1 << 40))

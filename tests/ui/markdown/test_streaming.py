@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.safe_text import visible
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.ui.markdown.document import Document
 from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
 from acp_tui.ui.markdown.section_layout import MAX_HIGHLIGHTED_CHARACTERS
@@ -57,7 +57,7 @@ def test_any_text_fits_and_has_no_control_characters(text: str, width: int) -> N
     for strip in strips(document(text, width)):
         assert strip.cell_length <= width
         assert not any(unicodedata.category(char) == "Cc" for char in strip.text)
-        assert visible(strip.text) == strip.text
+        assert escape_controls(strip.text) == strip.text
 
 
 @settings(derandomize=True, database=None)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, cast
 from acp_tui.config.mcp import Server
 from acp_tui.mcp.inspection import Inspection, ToolInfo
 from acp_tui.session.state import McpCall, Session
-from acp_tui.store.mcp.mcp_facts import AgreedTools, SentServer, ServerFacts, ServerTest
-from acp_tui.ui.screens.mcp.live_servers import LiveServers
-from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
+from acp_tui.store.mcp_facts import AcceptedToolsRecord, SentServerRecord, ServerFacts, ServerTest
+from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from tests.support.looks import Show, look, two_looks
 
@@ -39,11 +38,11 @@ TOOLS = [
     tool("search", "Search for a text in all files of the project.", readOnlyHint=True),
     tool("exec", "Run a command.\x1b[31m It is safe."),
 ]
-AGREED = AgreedTools(AT, {one.name: one.digest for one in TOOLS[:3]} | {"search": "another digest"})
+AGREED = AcceptedToolsRecord(AT, {one.name: one.digest for one in TOOLS[:3]} | {"search": "another digest"})
 FACTS = ServerFacts(
     ServerTest(AT, "connected", "", 0.4, "2025-11-25", "files 1.2.3", 4, 2, 3),
     AGREED,
-    SentServer(AT, "Claude Agent", "20261120-101500"),
+    SentServerRecord(AT, "Claude Agent", "20261120-101500"),
 )
 FAILED = ServerFacts(
     ServerTest(AT, "failed", "docs answered with the status 503 (Service Unavailable); try again later.")

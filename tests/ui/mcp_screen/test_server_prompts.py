@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.mcp.calls import PromptMessage, PromptResult
-from acp_tui.ui.screens.conversation.prompts import server_prompts
-from acp_tui.ui.screens.conversation.prompts.server_prompts import OfferedPrompt, ServerPrompts
+from acp_tui.ui.conversation import mcp_servers
+from acp_tui.ui.conversation.mcp_servers import OfferedPrompt, ServerPrompts
 
 if TYPE_CHECKING:
     import pytest
@@ -61,6 +61,6 @@ async def test_a_prompt_becomes_text_with_attachments(open_ui: Open, monkeypatch
         assert text == "User: Is it\u200b so?\n\nAssistant: Yes."
         assert any("ZERO WIDTH SPACE" in toast for toast in ui.toasts())
 
-        monkeypatch.setattr(server_prompts, "MAX_CHARACTERS", 10)
+        monkeypatch.setattr(mcp_servers, "MAX_CHARACTERS", 10)
         assert await use(ui, ("user", {"type": "text", "text": "x" * 11})) == text
         assert any("the prompt exceeds 10 characters" in toast for toast in ui.toasts())

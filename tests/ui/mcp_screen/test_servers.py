@@ -11,8 +11,8 @@ from mcp import MCPError
 
 from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
-from acp_tui.store.mcp.own_mcp_servers import change_own_servers, read_own_servers
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.store.own_mcp_servers import change_own_servers, read_own_servers
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 from tests.support.mcp_servers import stdio_command
 from tests.ui.mcp_screen.conftest import open_screen
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.controller import FileChange, McpServerStatus
 from acp_tui.review.decisions import Review
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     Agent,
     AgentMessage,
@@ -22,13 +23,12 @@ from acp_tui.session.state import (
     ToolCall,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.conversation.session_screen import SessionScreen
+from acp_tui.ui.conversation.side_panes import PaneActions
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.panes.files import Counts
 from acp_tui.ui.panes.panes import Panes
-from acp_tui.ui.screens.session.pane_actions import PaneActions
-from acp_tui.ui.screens.session.session_screen import SessionScreen
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import Server

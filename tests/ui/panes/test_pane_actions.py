@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.session.state import Terminal
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.detail import DetailScreen, OutputScreen
 from acp_tui.ui.panes.files import FilesPane
-from acp_tui.ui.panes.terminals import TerminalsPane
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
-from acp_tui.ui.screens.dialogs.output import OutputScreen
+from acp_tui.ui.panes.panes import TerminalsPane
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.conversation_ui import offers
 from tests.ui.panes.sample_screen import panes_of

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.entry_labels import STATUS_ICONS
-from acp_tui.session.change import Change
+from acp_tui.session.record import Change
 from acp_tui.session.state import PlanItem, ToolCall
 from acp_tui.ui.panes.files import FilesPane
-from acp_tui.ui.panes.plan import PlanPane
+from acp_tui.ui.panes.panes import PaneTabs, PlanPane, TerminalsPane
 from acp_tui.ui.panes.session import SessionPane
-from acp_tui.ui.panes.tabs import PaneTabs
-from acp_tui.ui.panes.terminals import TerminalsPane
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app

@@ -10,13 +10,13 @@ from textual.keys import _character_to_key
 from textual.widgets import Static
 
 from acp_tui.session.state import QueuedPrompt, SlashCommand
+from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
-from acp_tui.ui.screens.dialogs.help import HelpScreen
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.key_bar import KeyBar
-from acp_tui.ui.widgets.queue_strip import QueueStrip
+from acp_tui.ui.widgets.strips import QueueStrip
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.errors import UserError
-from acp_tui.ui.terminal.external_editor import edit, editor_command
+from acp_tui.ui.terminal.open_externally import edit, editor_command
 from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 from tests.ui.prompt.pty_program import Program
@@ -61,7 +61,7 @@ async def test_the_editor_is_named_if_the_user_has_chosen_none(
     monkeypatch.delenv("VISUAL", raising=False)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     app = PromptApp()
-    monkeypatch.setattr("acp_tui.ui.prompt.external_edit.release_terminal", lambda _: nullcontext())
+    monkeypatch.setattr("acp_tui.ui.prompt.prompt.release_terminal", lambda _: nullcontext())
     async with app.run_test(notifications=True) as pilot:
         await pilot.press("ctrl+g")
         await until(lambda: app.prompt.text == "written")

@@ -6,7 +6,7 @@ from textual.events import Paste
 from textual.widgets import Input
 
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.prompt.history_search import HistoryInput
+from acp_tui.ui.prompt.history import HistoryInput
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 

@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.prompt.pastes import Pastes
+from acp_tui.ui.prompt.attachments import Pastes
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 if TYPE_CHECKING:

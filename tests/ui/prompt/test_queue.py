@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.events import Key
 
-from acp_tui.ui.widgets.queue_strip import QueueStrip
+from acp_tui.ui.widgets.strips import QueueStrip
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 
 

@@ -11,12 +11,11 @@ from acp_tui.controller import player as player_module
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.session.state import Permission, UserMessage
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.session import replay as replay_screen
-from acp_tui.ui.screens.session.replay import ReplayScreen
+from acp_tui.ui.conversation import replay as replay_screen
+from acp_tui.ui.conversation.replay import PlayerBar, ReplayScreen
 from acp_tui.ui.transcript.transcript import Transcript
-from acp_tui.ui.widgets.find_line import FindLine
-from acp_tui.ui.widgets.player_bar import PlayerBar
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.widgets.input_line import FindLine
+from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import look
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
@@ -24,7 +23,7 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from textual.pilot import Pilot
 
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
 
 EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 

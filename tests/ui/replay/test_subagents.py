@@ -8,8 +8,8 @@ import pytest
 
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.session.replay import ReplayScreen
-from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
+from acp_tui.ui.conversation.replay import ReplayScreen
+from acp_tui.ui.conversation.subagent_screen import SubagentScreen
 from tests.support.looks import two_looks
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until

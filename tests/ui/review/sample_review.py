@@ -6,18 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from acp_tui.controller.changes.review import ConversationReview
+from acp_tui.controller.review import ConversationReview
 from acp_tui.review.authorship import YOU, turn_bit
 from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion
 from acp_tui.review.comments import Comment
 from acp_tui.session.state import Session
-from acp_tui.ui.screens.review.review_context import ReviewContext
-from acp_tui.ui.screens.review.review_screen import ReviewScreen
+from acp_tui.ui.screens.review.review_screen import ReviewContext, ReviewScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.controller.changes.baseline_tracker import BaselineTracker
+    from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.ui.theme.palette import Palette
 
 CWD = Path("/home/ada/my-project")

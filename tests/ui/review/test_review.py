@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.events import AppBlur, AppFocus, Key
 
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 

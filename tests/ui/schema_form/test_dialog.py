@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual import events
 
-from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.ui.schema_form.choice_editor import ChoiceList
+from acp_tui.schema_form.values import FormAnswer
+from acp_tui.ui.dialogs.detail import DetailScreen
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+from acp_tui.ui.schema_form.editors import ChoiceList
 from acp_tui.ui.schema_form.form_pages import FormPages
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
 from tests.support.waiting import until
 from tests.ui.schema_form.sample_forms import BOOKING, NESTED, SECRETS, form_app
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from acp_tui.controller.mcp.bridge_host import bridge_question
-from acp_tui.controller.requests.rule_offers import offer_rules
-from acp_tui.controller.requests.user_questions import Question
-from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.controller.permission_gate import offer_rules
+from acp_tui.controller.user_questions import Question
 from acp_tui.permissions.decision import decide
-from acp_tui.permissions.rule_spec import parse_spec
+from acp_tui.permissions.rule_proposals import parse_spec
+from acp_tui.permissions.rules import AgentIdentity
 from acp_tui.permissions.subject import PathContext, Subject
 from acp_tui.permissions.subject_reader import (
     subject_of_call,

@@ -9,10 +9,10 @@ import pytest
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, Diff
-from acp_tui.ui.entries.diff.diff_body import DiffBody
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.detail import DetailScreen
+from acp_tui.ui.entries.diff import DiffBody
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.looks import Show

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.cli.start_questions import StartAnswer, StartQuestion
-from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
+from acp_tui.cli.project_trust import StartAnswer, StartQuestion
+from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.looks import Show, look, two_looks
 

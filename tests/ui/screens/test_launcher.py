@@ -11,11 +11,11 @@ from textual.events import Key
 from textual.widgets import Input
 
 from acp_tui.cli import main
-from acp_tui.launcher_choices import AgentChoice, LauncherChoices, SessionChoice, load_choices
+from acp_tui.session_list.launcher_choices import AgentChoice, LauncherChoices, SessionChoice, load_choices
 from acp_tui.store.drafts import Drafts
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.dialogs.detail import DetailScreen
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.cli.test_sessions_command import record

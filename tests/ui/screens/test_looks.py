@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from textual.events import Paste
 
+from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.safe_text import visible_json
 from acp_tui.session.state import (
     Choice,
     ConfigOption,
@@ -20,20 +22,16 @@ from acp_tui.session.state import (
     Usage,
     UserMessage,
 )
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.session.text.safe_text import visible_json
+from acp_tui.ui.conversation.usage_screen import UsageScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.detail import DetailScreen, FileViewScreen
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
-from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
-from acp_tui.ui.screens.options.option_changes import OptionChanges
-from acp_tui.ui.screens.options.options_screen import OptionsScreen
-from acp_tui.ui.screens.session.usage_screen import UsageScreen
+from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
-from acp_tui.ui.widgets.status.status_facts import StatusFacts
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_line import StatusLine
 from tests.support.looks import LARGE, SMALL, Show, look, two_looks
 from tests.support.waiting import until
 from tests.ui.screens import questions
@@ -43,7 +41,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.controller.user_questions import Question
     from acp_tui.ui.theme.palette import Palette
 
 

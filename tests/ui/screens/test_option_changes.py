@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from acp_tui.errors import UserError
-from acp_tui.ui.screens.options.option_changes import OptionChanges
+from acp_tui.ui.screens.options import OptionChanges
 
 
 class SlowAgent:

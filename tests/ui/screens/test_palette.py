@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from textual.widgets import Input
 
 from acp_tui.session.state import Choice, ConfigOption, Mode, Session
-from acp_tui.ui.keys.generated_commands import option_commands
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.help import HelpScreen
-from acp_tui.ui.screens.dialogs.palette import PaletteScreen
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.help import HelpScreen
+from acp_tui.ui.dialogs.palette import PaletteScreen
+from acp_tui.ui.keys.commands import option_commands
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.conversation_ui import open_conversation_ui

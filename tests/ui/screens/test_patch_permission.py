@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.protocol.fold import fold
+from acp_tui.protocol.translator import fold
 from acp_tui.session.state import ToolCall
 from tests.support.recordings import WIRELOGS, records
 from tests.ui.screens.questions import permission

@@ -11,11 +11,10 @@ import pytest
 from acp_tui.permissions.rules import describe_rule
 from acp_tui.permissions.subject import Target
 from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.safe_text import escape_controls
 from acp_tui.session.state import Content, Diff, Location, PermissionOption
-from acp_tui.session.text.safe_text import visible
-from acp_tui.ui.permission.answer import PermissionAnswer
-from acp_tui.ui.permission.dialog import INTERRUPT_SECONDS, PermissionScreen
-from acp_tui.ui.screens.dialogs.typing_guard import PAUSE_SECONDS
+from acp_tui.ui.dialogs.dialog import PAUSE_SECONDS
+from acp_tui.ui.permission.dialog import INTERRUPT_SECONDS, PermissionAnswer, PermissionScreen
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
-    from acp_tui.controller.requests.user_questions import Question
+    from acp_tui.controller.user_questions import Question
     from acp_tui.ui.theme.palette import Palette
 
 
@@ -904,7 +903,7 @@ async def test_invisible_characters_in_a_path_are_shown() -> None:
 
 async def test_text_hidden_in_a_diff_is_shown() -> None:
     path = f"{CWD}/a.py"
-    asked = permission("Edit", "edit", content=[Diff(path, "one\n", visible(f"two{TAIL}\u200b\n"))])
+    asked = permission("Edit", "edit", content=[Diff(path, "one\n", escape_controls(f"two{TAIL}\u200b\n"))])
     async with shown(asked) as dialog:
         assert "two‹e0020›‹e0026›‹e0026›‹e0020›‹e0072›‹e006d›‹200b›" in dialog.text()
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.widgets import Input, Static
 
-from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.rule_book import RuleBook
-from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.controller.permission_gate import PermissionGate
+from acp_tui.controller.rule_book import RuleBook
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.permissions.rules import Rule
+from acp_tui.permissions.rules import AgentIdentity, Rule
 from acp_tui.ui.permission.rules_screen import RulesScreen
 from tests.support.looks import Show, look, two_looks
 

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
-from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
-from acp_tui.ui.screens.worktree.finish_question import discard_question, finish_question
-from acp_tui.workspace.git.worktrees.unmerged_work import WorktreeStatus
-from acp_tui.workspace.git.worktrees.worktree import Worktree
+from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
+from acp_tui.ui.screens.worktree import CommitMessageDialog, discard_question, finish_question
+from acp_tui.workspace.git.worktree import Worktree
+from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 from tests.support.looks import SMALL, Show, look
 
 PATH = Path("/home/ada/.local/share/acp-tui/worktrees/shop-3f2a11/fix-login")

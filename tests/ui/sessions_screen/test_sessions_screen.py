@@ -12,13 +12,13 @@ import pytest
 
 from acp_tui.cli.commands import run
 from acp_tui.config.paths import paths
-from acp_tui.session_index.search import SessionSearch
+from acp_tui.session_list.search import SessionSearch
 from acp_tui.store.stored_sessions import list_sessions
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.widgets.select_list import SelectList
-from acp_tui.workspace.git.worktrees.creation import create_worktree
-from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
+from acp_tui.workspace.git.worktree import WorktreeLock
+from acp_tui.workspace.git.worktree_creation import create_worktree
 from tests.support.conversation_ui import ConversationUi, agent, offers, open_conversation_ui
 from tests.support.stored_sessions import record_session
 from tests.support.waiting import until
@@ -27,7 +27,7 @@ from tests.workspace.projects import fill, git, repository
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from acp_tui.workspace.git.worktrees.worktree import Worktree
+    from acp_tui.workspace.git.worktree import Worktree
 
 NOON = 1_741_089_600.0  # on 4 March 2025
 LONG_ANSWER = "\n".join(f"- item {number}" for number in range(200)) + "\n- the needle\n" + "- more\n" * 200

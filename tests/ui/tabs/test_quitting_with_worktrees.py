@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from acp_tui.workspace.git.worktrees.worktree_lock import WorktreeLock
+from acp_tui.workspace.git.worktree import WorktreeLock
 from tests.support.conversation_ui import agent, open_conversation_ui
 from tests.ui.tabs.test_several_conversations import open_second
 from tests.workspace.projects import git, repository

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from acp_tui.session.state import Permission
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.tabs.tab_strip import TabStrip
-from acp_tui.ui.terminal.window_title import RESTORE_TITLE, WindowTitle
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.terminal.passthrough import RESTORE_TITLE, WindowTitle
+from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+    from acp_tui.ui.conversation.conversation_screen import ConversationScreen
     from tests.support.conversation_ui import ConversationUi, Open
 
 ASK = ["permission", {"toolCallId": "call", "title": "Run the tests"}]

@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from acp_tui.ui.screens.base import BaseScreen
-from acp_tui.ui.screens.overview.conversation_facts import ConversationFacts
-from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
-from acp_tui.ui.tabs.tab_state import TabState
-from acp_tui.ui.tabs.tab_strip import TabStrip
-from acp_tui.ui.tabs.tab_strip_layout import StripTab
+from acp_tui.ui.dialogs.base_screen import BaseScreen, ConversationFacts, TabState
+from acp_tui.ui.tabs.overview import OverviewScreen
+from acp_tui.ui.tabs.tab_strip import StripTab, TabStrip
 from acp_tui.ui.tabs.tabs import Tabs
-from acp_tui.ui.widgets.status.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_facts import StatusFacts
 from tests.support.looks import Show, look
 
 if TYPE_CHECKING:
-    from acp_tui.ui.tabs.tab_state import Activity
+    from acp_tui.ui.dialogs.base_screen import Activity
     from acp_tui.ui.theme.palette import Palette
 
 NOW = 1000.0

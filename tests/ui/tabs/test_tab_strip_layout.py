@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.cells import cell_len
 
-from acp_tui.ui.tabs.tab_strip_layout import StripTab, layout
+from acp_tui.ui.tabs.tab_strip import StripTab, layout
 
 
 def row(tabs: list[StripTab], current: int, width: int = 80) -> str:

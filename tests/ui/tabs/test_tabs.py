@@ -9,11 +9,11 @@ from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import read_session
-from acp_tui.ui.conversation import gc_control
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.tabs.rename_dialog import RenameDialog
 from acp_tui.ui.tabs.tab_strip import TabStrip
+from acp_tui.ui.terminal import gc_control
 from tests.support.conversation_ui import offers
 from tests.support.waiting import until
 from tests.ui.tabs.test_several_conversations import open_second
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.session.record import Record
-    from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+    from acp_tui.ui.conversation.conversation_screen import ConversationScreen
     from tests.support.conversation_ui import ConversationUi, Open
 
 

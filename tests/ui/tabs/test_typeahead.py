@@ -8,15 +8,15 @@ from textual.events import Key, Paste
 from textual.keys import key_to_character
 
 from acp_tui.session.state import UserMessage
+from acp_tui.ui.dialogs import dialog
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.screens.dialogs import typing_guard
 from acp_tui.ui.screens.launcher import Filter, LauncherScreen
 from tests.ui.tabs.test_several_conversations import open_second
 
 if TYPE_CHECKING:
     import pytest
 
-    from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
+    from acp_tui.ui.conversation.conversation_screen import ConversationScreen
     from tests.support.conversation_ui import ConversationUi, Open
 
 
@@ -68,7 +68,7 @@ async def test_a_key_for_one_question_does_not_answer_another(
         await ui.until(lambda: second.session.phase == "idle")
         assert first.is_asking()
         await ui.press("alt+2")
-        monkeypatch.setattr(typing_guard, "PAUSE_SECONDS", 3600.0)
+        monkeypatch.setattr(dialog, "PAUSE_SECONDS", 3600.0)
         burst(ui, "alt+a", "a")  # to the waiting tab
         await ui.until(lambda: isinstance(ui.app.screen, PermissionScreen))
         await ui.press("a")

@@ -12,7 +12,7 @@ from acp_tui.ui.terminal.background import (
     BackgroundWatcher,
     background_hint,
 )
-from acp_tui.ui.terminal.modes import TerminalModes
+from acp_tui.ui.terminal.passthrough import TerminalModes
 
 DARK, LIGHT = True, False
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.ui.terminal import clipboard_write
-from acp_tui.ui.terminal.clipboard_write import MAX_BASE64_CHARS, copy, osc52, programs
+from acp_tui.ui.terminal import clipboard
+from acp_tui.ui.terminal.clipboard import MAX_BASE64_CHARS, copy, osc52, programs
 from acp_tui.ui.terminal.passthrough import SCREEN_LIMIT, wrap_for_multiplexer
 from tests.support.leftovers import processes_with
 from tests.support.recordings import WIRELOGS
@@ -91,7 +91,7 @@ async def test_the_next_way_is_tried_if_a_program_fails(
 async def test_a_program_that_hangs_is_killed(
     bin_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(clipboard_write, "PROGRAM_TIMEOUT", 0.1)
+    monkeypatch.setattr(clipboard, "PROGRAM_TIMEOUT", 0.1)
     program(bin_folder, "xclip", "exec sleep 600")
     sent: list[str] = []
     assert "Sent" in await copy("text", sent.append, environ(bin_folder, DISPLAY=":9"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.terminal import error_containment
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     import pytest

@@ -18,7 +18,7 @@ from textual.strip import Strip
 
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.ui.app import AcpTui
-from acp_tui.ui.screens.session.replay import ReplayScreen
+from acp_tui.ui.conversation.replay import ReplayScreen
 from acp_tui.ui.terminal import frame_diff
 from acp_tui.ui.terminal.frame_diff import FrameDiff
 from tests.support.recordings import WIRELOGS, records

@@ -21,21 +21,22 @@ from textual.screen import Screen
 
 import acp_tui.ui
 from acp_tui.cli.commands import run
-from acp_tui.cli.start_questions import StartAnswer, StartQuestion
+from acp_tui.cli.project_trust import StartAnswer, StartQuestion
+from acp_tui.cli.recordings import read_recording
 from acp_tui.config import early_settings
 from acp_tui.config.mcp import ResolvedServer, Server
 from acp_tui.config.paths import paths
-from acp_tui.controller.changes.rewind import FileTexts
+from acp_tui.controller.permission_gate import PermissionGate
 from acp_tui.controller.player import INSTANT, Player
-from acp_tui.controller.requests.permission_gate import PermissionGate
-from acp_tui.controller.requests.rule_book import RuleBook
-from acp_tui.controller.requests.user_questions import RuleOffer
-from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
-from acp_tui.permissions.agent_identity import AgentIdentity
+from acp_tui.controller.rewind import FileTexts
+from acp_tui.controller.rule_book import RuleBook
+from acp_tui.controller.user_questions import RuleOffer
+from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 from acp_tui.permissions.decision import PartVerdict
-from acp_tui.permissions.rules import Rule
-from acp_tui.processes.line_ring import LineRing
+from acp_tui.permissions.rules import AgentIdentity, Rule
+from acp_tui.processes.piped_process import LineRing
 from acp_tui.review.comments import Comment
+from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import (
     AgentMessage,
     Choice,
@@ -49,51 +50,41 @@ from acp_tui.session.state import (
     TurnUsage,
     Usage,
 )
-from acp_tui.session.text.growing_text import GrowingText
-from acp_tui.store.recording_reader import read_recording
 from acp_tui.ui.app import AcpTui
+from acp_tui.ui.conversation.conversation_screen import ConversationScreen
+from acp_tui.ui.conversation.replay import ReplayScreen
+from acp_tui.ui.conversation.rewind import RewindDialog
+from acp_tui.ui.conversation.sign_in_dialogs import SignInProgress
+from acp_tui.ui.conversation.subagent_screen import SubagentScreen
+from acp_tui.ui.conversation.usage_screen import UsageScreen
+from acp_tui.ui.dialogs.base_screen import ConversationFacts, SessionContext, TabState
+from acp_tui.ui.dialogs.choose import ChooseScreen
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.detail import DetailScreen, FileViewScreen, OutputScreen
+from acp_tui.ui.dialogs.full_entry import FullEntryScreen
+from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
+from acp_tui.ui.dialogs.help import HelpScreen
+from acp_tui.ui.dialogs.palette import PaletteScreen
+from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.keys import KEYS
-from acp_tui.ui.keys.palette_command import PaletteCommand
+from acp_tui.ui.keys.commands import PaletteCommand
 from acp_tui.ui.permission.dialog import PermissionScreen
-from acp_tui.ui.permission.rule_edit_dialog import RuleEditDialog
-from acp_tui.ui.permission.rules_screen import RulesScreen
-from acp_tui.ui.schema_form.dialog import SchemaFormDialog
-from acp_tui.ui.schema_form.review_dialog import FormReviewDialog
-from acp_tui.ui.screens.conversation.conversation_screen import ConversationScreen
-from acp_tui.ui.screens.conversation.rewind_dialog import RewindDialog
-from acp_tui.ui.screens.dialogs.choose import ChooseScreen
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.screens.dialogs.detail import DetailScreen
-from acp_tui.ui.screens.dialogs.file_view import FileViewScreen
-from acp_tui.ui.screens.dialogs.full_entry import FullEntryScreen
-from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
-from acp_tui.ui.screens.dialogs.help import HelpScreen
-from acp_tui.ui.screens.dialogs.output import OutputScreen
-from acp_tui.ui.screens.dialogs.palette import PaletteScreen
+from acp_tui.ui.permission.rules_screen import RuleEditDialog, RulesScreen
+from acp_tui.ui.schema_form.dialog import FormReviewDialog, SchemaFormDialog
 from acp_tui.ui.screens.launcher import LauncherScreen
-from acp_tui.ui.screens.mcp.live_servers import LiveServers
-from acp_tui.ui.screens.mcp.mcp_context import KnownServer, McpContext
+from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
-from acp_tui.ui.screens.mcp.tabs.tool_call_screen import ToolCallScreen
-from acp_tui.ui.screens.options.option_changes import OptionChanges
-from acp_tui.ui.screens.options.options_screen import OptionsScreen
-from acp_tui.ui.screens.overview.conversation_facts import ConversationFacts
-from acp_tui.ui.screens.overview.overview_screen import OverviewScreen
+from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
+from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
-from acp_tui.ui.screens.session.context import SessionContext
-from acp_tui.ui.screens.session.replay import ReplayScreen
-from acp_tui.ui.screens.session.subagent_screen import SubagentScreen
-from acp_tui.ui.screens.session.usage_screen import UsageScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
-from acp_tui.ui.screens.sign_in.progress_dialog import SignInProgress
-from acp_tui.ui.screens.worktree.commit_message import CommitMessageDialog
-from acp_tui.ui.tabs.rename_dialog import RenameDialog
-from acp_tui.ui.tabs.tab_state import TabState
+from acp_tui.ui.screens.worktree import CommitMessageDialog
+from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.frame_diff import FrameDiff
 from acp_tui.ui.theme.themes import load_theme
-from acp_tui.ui.widgets.status.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_facts import StatusFacts
 from acp_tui.workspace.baseline.turn_history import RewindStep
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world

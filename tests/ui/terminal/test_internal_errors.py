@@ -63,8 +63,8 @@ def session_in(home: Path) -> str:
 OPTIONS = """
     import asyncio
     import threading
-    import acp_tui.ui.screens.conversation.agent_settings as agent_settings
-    import acp_tui.ui.screens.conversation.conversation_screen as conversation
+    import acp_tui.ui.conversation.agent_settings as agent_settings
+    import acp_tui.ui.conversation.conversation_screen as conversation
 
     def in_a_thread(screen):
         def fail():
@@ -110,8 +110,8 @@ KEYBOARD = """
 
 SCREEN = """
     from textual.widgets import Static
-    import acp_tui.ui.conversation.frame_batch as frame_batch
-    import acp_tui.ui.screens.dialogs.help as help
+    import acp_tui.ui.conversation.session_screen as frame_batch
+    import acp_tui.ui.dialogs.help as help
 
     class Broken(Static):
         def render_line(self, y):

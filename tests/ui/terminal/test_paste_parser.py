@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual._xterm_parser import XTermParser
 
-from acp_tui.ui.terminal.input.paste_parser import BEGIN, END, PasteParser
+from acp_tui.ui.terminal.driver import BEGIN, END, PasteParser
 from tests.support.talk import properties
 
 NASTY = "a\x1b[31mred\x07\x1b[200~ again\r\n\x1b\x1b[201 ~\x00\x9b5m\rlast\x1b"

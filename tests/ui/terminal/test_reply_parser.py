@@ -11,8 +11,7 @@ from textual import events
 from textual._xterm_parser import XTermParser
 
 from acp_tui.ui.terminal.background import BackgroundReply
-from acp_tui.ui.terminal.input.paste_parser import BEGIN, END, PasteParser
-from acp_tui.ui.terminal.input.reply_parser import ReplyParser
+from acp_tui.ui.terminal.driver import BEGIN, END, PasteParser, ReplyParser
 from tests.support.talk import properties
 
 LIGHT = "\x1b]11;rgb:ffff/ffff/dfdf\x1b\\"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from textual.message import Message
     from textual.pilot import Pilot
 
-    from acp_tui.session.change import Change
+    from acp_tui.session.record import Change
 
 SIZE = (60, 12)
 

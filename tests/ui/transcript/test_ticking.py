@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from acp_tui.session.state import ToolCall
-from acp_tui.ui.screens.session.session_screen import SessionScreen
-from acp_tui.ui.widgets.status.status_line import StatusLine
+from acp_tui.ui.conversation.session_screen import SessionScreen
+from acp_tui.ui.widgets.status_line import StatusLine
 
 if TYPE_CHECKING:
     import pytest

@@ -6,7 +6,7 @@ import pytest
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.ui.widgets.list_row import draw_row, first_visible_row
+from acp_tui.ui.widgets.select_list import draw_row, first_visible_row
 
 BASE, SELECTED = Style(color="white"), Style(color="black", bgcolor="yellow")
 

@@ -9,15 +9,13 @@ import pytest
 from rich.cells import cell_len
 
 from acp_tui.session.usage_text import format_money
-from acp_tui.ui.widgets.status.status_facts import StatusFacts
-from acp_tui.ui.widgets.status.status_layout import layout
-from acp_tui.ui.widgets.status.status_line import StatusLine
-from acp_tui.ui.widgets.status.status_texts import format_clock
+from acp_tui.ui.widgets.status_facts import StatusFacts, format_clock
+from acp_tui.ui.widgets.status_line import StatusLine, layout
 from tests.support.looks import Show
 
 if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Palette
-    from acp_tui.ui.widgets.status.status_facts import Phase
+    from acp_tui.ui.widgets.status_facts import Phase
 
 FACTS = StatusFacts(
     agent="Claude Code",

@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.schema_form.values import FormAnswer
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.ui.dialogs.dialog import Dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.screen import Screen
 
-    from acp_tui.mcp.handlers import ElicitationRequest
+    from acp_tui.mcp.callbacks import ElicitationRequest
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE = 300
@@ -56,15 +56,18 @@ class ElicitationDialogs:
 
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
         """Ask whether to open the web page on which the user answers the server."""
-        from acp_tui.console.web_address import check_web_address
-        from acp_tui.ui.screens.dialogs.guarded_question import GuardedQuestionScreen
-        from acp_tui.ui.screens.dialogs.page_question import answer_page_question, page_question
+        from acp_tui.ui.dialogs.guarded_question import (
+            GuardedQuestionScreen,
+            answer_page_question,
+            page_question,
+        )
+        from acp_tui.web_browser import check_web_address
 
         asker = server_title(request.server)
         try:
             check_web_address(request.url)
         except ValueError as error:
-            address = reveal_line(request.url[:MAX_LINE])
+            address = escape_invisible_line(request.url[:MAX_LINE])
             self._screen.notify(f"{asker} asked to open {address}. acp-tui declined: {error}.")
             return FormAnswer("decline")
         question = page_question(asker, request.message, request.url)
@@ -112,4 +115,4 @@ def close_if_open(dialog: Screen[Any]) -> None:
 
 def server_title(name: str) -> str:
     """Return a server's name as shown in dialogs."""
-    return f'MCP server "{reveal_line(name)}"'
+    return f'MCP server "{escape_invisible_line(name)}"'

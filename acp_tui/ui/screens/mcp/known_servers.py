@@ -10,10 +10,9 @@ from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 from acp_tui.store.folder_trust import FolderTrust
-from acp_tui.store.mcp.mcp_facts import McpFacts
-from acp_tui.store.mcp.mcp_offers import McpOffers
-from acp_tui.store.mcp.own_mcp_servers import read_own_servers
-from acp_tui.ui.screens.mcp.mcp_context import KnownServer
+from acp_tui.store.mcp_facts import McpFacts, McpOffers
+from acp_tui.store.own_mcp_servers import read_own_servers
+from acp_tui.ui.screens.mcp.live_servers import KnownServer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,26 +5,29 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import mcp as config
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.schema_form.answer import FormAnswer
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.store.mcp.mcp_log import McpLog
+from acp_tui.schema_form.values import FormAnswer
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.mcp_facts import ServerFacts
+from acp_tui.store.mcp_log import McpLog
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from acp_tui.config.mcp import ResolvedServer
+    from acp_tui.config.mcp import ResolvedServer, Server
+    from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers
     from acp_tui.mcp.connection import McpConnection
-    from acp_tui.mcp.handlers import ElicitationRequest, ServerHandlers
     from acp_tui.mcp.inspection import Inspection
     from acp_tui.mcp.server_recorder import ServerRecorder
-    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
-    from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
+    from acp_tui.session.events import Event
+    from acp_tui.session.state import Session
+    from acp_tui.ui.screens.mcp.sign_in_dialog import McpSignInDialogs
+
 
 ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
 
@@ -87,7 +90,7 @@ class LiveServers:
 
     # ------------------------------------------------------------------------- connecting
 
-    def connect(self, known: KnownServer, dialogs: SignInDialogs | None = None) -> None:
+    def connect(self, known: KnownServer, dialogs: McpSignInDialogs | None = None) -> None:
         """Connect to a server, or reconnect, and list what the server offers.
 
         With `dialogs`, the user can sign in if the server requires a sign-in.
@@ -116,7 +119,7 @@ class LiveServers:
         known: KnownServer,
         live: LiveServer,
         previous: asyncio.Task[None] | None,
-        dialogs: SignInDialogs | None,
+        dialogs: McpSignInDialogs | None,
     ) -> None:
         """Connect after ending the `previous` task, and stay connected until cancelled or disconnected."""
         try:
@@ -138,11 +141,11 @@ class LiveServers:
     def _set_ended(self, live: LiveServer, status: ServerStatus, note: str) -> None:
         live.connection = None
         if live.task is asyncio.current_task():  # otherwise a newer task owns the connection
-            live.status, live.note = status, visible_line(note)
+            live.status, live.note = status, escape_line(note)
             self._on_change()
 
     async def _stay_connected(
-        self, known: KnownServer, live: LiveServer, dialogs: SignInDialogs | None
+        self, known: KnownServer, live: LiveServer, dialogs: McpSignInDialogs | None
     ) -> None:
         from acp_tui.mcp.failures import ServerFailure
         from acp_tui.mcp.inspection import FailureInfo, Inspection
@@ -171,7 +174,7 @@ class LiveServers:
         server: ResolvedServer,
         live: LiveServer,
         recorder: ServerRecorder,
-        dialogs: SignInDialogs | None,
+        dialogs: McpSignInDialogs | None,
     ) -> None:
         """Connect. List what the server offers, now and after each change. Raises `ServerFailure`."""
         from acp_tui.mcp.connection import connect
@@ -201,10 +204,10 @@ class LiveServers:
                 at, began, is_first = time.time(), time.monotonic(), False
 
     def _handlers(self, live: LiveServer) -> ServerHandlers:
-        from acp_tui.mcp.handlers import ServerHandlers
+        from acp_tui.mcp.callbacks import ServerHandlers
 
         def show_wait(sentence: str) -> None:
-            live.note = visible_line(sentence)
+            live.note = escape_line(sentence)
             self._on_change()
 
         return ServerHandlers(
@@ -241,3 +244,54 @@ async def _save(digest: str, found: Inspection) -> int | None:
     from acp_tui.mcp.inspection_record import save_inspection
 
     return (await asyncio.to_thread(save_inspection, digest, found)).newly_accepted
+
+
+@dataclass(frozen=True, slots=True)
+class KnownServer:
+    """A server as configured, with what is saved about it."""
+
+    server: Server
+    withheld: str = ""
+    """Why the server may not be started, as a clause; empty if it may."""
+    not_sent: str = ""
+    """Why the server was not passed to the agent, as a clause; empty if it was, or if no session is open."""
+    is_bridged: bool = False
+    """Whether the bridge is passed to agents instead of the server itself."""
+    file_changed_at: float | None = None
+    """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
+    agreed_at: float | None = None
+    """When the user allowed or denied the server; None if unknown, or if no project defines the server."""
+    saved: ServerFacts = field(default_factory=ServerFacts)
+    signed_in: bool = False
+    """Whether tokens for the server are stored."""
+    agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The definitions of the tools that the user accepted, by name; see `inspection_record.tool_parts`."""
+
+    @property
+    def key(self) -> str:
+        """A text that identifies this definition of the server."""
+        return f"{self.server.name}\n{self.server.origin}"
+
+    @property
+    def can_start(self) -> bool:
+        """Whether acp-tui may start the server or connect to it."""
+        return self.server.is_on and not self.withheld and not self.server.problems
+
+
+@dataclass(frozen=True, slots=True)
+class McpContext:
+    """What the MCP screen gets from its conversation, or from the launcher."""
+
+    load_servers: Callable[[], Sequence[KnownServer]]
+    """Reads the servers and what is saved about them. Blocks: call it in a thread."""
+    cwd: Path
+    live: LiveServers
+    """The connections, which outlive the screen."""
+    session: Session
+    """The session of the conversation; an empty one on the launcher."""
+    agent: str = ""
+    """The title of the agent; empty on the launcher."""
+    note: Callable[[Event], None] | None = None
+    """Adds an event to the conversation; None on the launcher."""
+    edit_file: Callable[[str, int | None], None] | None = None
+    """Opens a file in the editor; None on the launcher."""

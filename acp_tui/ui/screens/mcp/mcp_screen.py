@@ -3,37 +3,163 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
+from rich.segment import Segment
+from rich.style import Style
 from textual import on
 from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
 
 from acp_tui.config.paths import paths
-from acp_tui.console.quantities import pluralize
-from acp_tui.store.mcp.mcp_log import McpLog
+from acp_tui.console import pluralize
+from acp_tui.entry_labels import format_time
+from acp_tui.store.mcp_log import McpLog
 from acp_tui.ui import keys
+from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.panes.pane_list import PaneList
-from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.screens.mcp.action_context import McpActionContext
 from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
-from acp_tui.ui.screens.mcp.fact_lines import FactLines
+from acp_tui.ui.screens.mcp.item_actions import ItemActions
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
-from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
 from acp_tui.ui.screens.mcp.server_actions import ServerActions
-from acp_tui.ui.screens.mcp.server_list import ServerList
-from acp_tui.ui.screens.mcp.tabs.item_actions import ItemActions
-from acp_tui.ui.screens.mcp.tabs.tab_bar import TabBar
-from acp_tui.ui.screens.repeated_job import RepeatedJob
+from acp_tui.ui.screens.mcp.server_list import MARKS, ServerList, mark_style
 from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from textual import events
     from textual.app import ComposeResult
+    from textual.geometry import Size
 
     from acp_tui.errors import UserError
-    from acp_tui.ui.screens.mcp.mcp_context import McpContext
+    from acp_tui.ui.screens.mcp.live_servers import McpContext
+    from acp_tui.ui.screens.mcp.server_list import Fact
     from acp_tui.ui.theme.palette import Palette
+
+
+LABEL_CELLS = 13
+"""The width of the column with a fact's mark and label."""
+MIN_TEXT_CELLS = 16
+MIN_ROWS_TO_WRAP = 30
+"""In a terminal with fewer rows, each fact is shortened to one line, except for problems."""
+
+
+class FactLines(Widget):
+    """A block of facts, each with its mark, evidence and time. Its height depends on how the texts wrap."""
+
+    DEFAULT_CSS = """
+    FactLines { height: auto; max-height: 50%; background: transparent; color: $foreground; }
+    """
+    ALLOW_SELECT = False
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.palette = palette
+        self._facts: Sequence[Fact] = ()
+        self._lines: list[Strip] = []
+        self._width = 0
+        self._short = False
+
+    def show(self, facts: Sequence[Fact]) -> None:
+        """Replace the facts. See `MIN_ROWS_TO_WRAP` for when they are wrapped."""
+        self._facts = facts
+        self._short = self.app.size.height < MIN_ROWS_TO_WRAP
+        self._width = 0
+        self.refresh(layout=True)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:  # noqa: ARG002
+        """Return the number of lines."""
+        return len(self._draw(width))
+
+    def render_line(self, y: int) -> Strip:
+        width, base = self.size.width, self.rich_style
+        lines = self._draw(width)
+        line = lines[y] if y < len(lines) else Strip([])
+        return line.crop_extend(0, width, base).apply_style(base)
+
+    def _draw(self, width: int) -> list[Strip]:
+        if width != self._width:
+            self._width = width
+            self._lines = [line for fact in self._facts for line in self._fact_lines(fact, width)]
+        return self._lines
+
+    def _fact_lines(self, fact: Fact, width: int) -> list[Strip]:
+        palette = self.palette
+        when = f"  {format_time(fact.at, time.time())}" if fact.at is not None else ""
+        room = max(MIN_TEXT_CELLS, width - LABEL_CELLS - cell_len(when))
+        label = fact.label[: LABEL_CELLS - 3].ljust(LABEL_CELLS - 2)
+        lead = [
+            Segment(f"{MARKS[fact.state]} ", mark_style(fact.state, palette)),
+            Segment(label, palette.dim),
+        ]
+        style = palette.error if fact.state == "problem" else palette.text
+        text = fact.evidence
+        if fact.is_path:
+            text = shorten_path(text, room)
+        elif self._short and fact.state != "problem":
+            text = shorten(text, room)
+        lines = wrap([Segment(text, style)], room)
+        strips = [make_strip(lines[0], lead)] if lines else [Strip(lead)]
+        if when:
+            gap = width - strips[0].cell_length - cell_len(when)
+            strips[0] = Strip([*strips[0], Segment(" " * max(0, gap)), Segment(when, palette.dim)])
+        return strips + [make_strip(line, [Segment(" " * LABEL_CELLS)]) for line in lines[1:]]
+
+
+class TabBar(Widget):
+    """The titles of the tabs, with the current tab marked."""
+
+    DEFAULT_CSS = """
+    TabBar { height: 1; background: $panel; color: $foreground; }
+    """
+    ALLOW_SELECT = False
+
+    class Clicked(Message):
+        """The user clicked the tab with this index."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def __init__(self, palette: Palette) -> None:
+        super().__init__()
+        self.palette = palette
+        self._titles: Sequence[str] = ()
+        self._current = 0
+
+    def show(self, titles: Sequence[str], current: int) -> None:
+        """Set the titles and the index of the current tab."""
+        self._titles, self._current = titles, current
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
+        palette, width, base = self.palette, self.size.width, self.rich_style
+        tabs = [
+            Segment(
+                f" {title} ",
+                (palette.selected if at == self._current else palette.dim) + Style.from_meta({"tab": at}),
+            )
+            for at, title in enumerate(self._titles)
+        ]
+        return Strip(tabs).crop_extend(0, width, base).apply_style(base)
+
+    def on_click(self, event: events.Click) -> None:
+        """Report the clicked tab."""
+        event.stop()
+        if (tab := event.style.meta.get("tab")) is not None:
+            self.post_message(self.Clicked(tab))
+
 
 MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 40
 
@@ -73,11 +199,11 @@ class McpScreen(Dialog[None]):
         self._questions = ElicitationDialogs(self, lambda: self.palette)
         self.live = context.live
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
-        parts = ScreenParts(
+        parts = McpActionContext(
             self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
         )
         self.actions, self.item_actions = ServerActions(parts), ItemActions(parts)
-        self._loading = RepeatedJob(self, self._load, self.show_error)
+        self._loading = CoalescingWorker(self, self._load, self.show_error)
 
     def compose(self) -> ComposeResult:
         yield Bar([], id="head")

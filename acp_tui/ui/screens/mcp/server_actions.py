@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 from acp_tui.config.mcp import connection_for
 from acp_tui.config.paths import mcp_file
 from acp_tui.errors import UserError
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.store.mcp.own_mcp_servers import change_own_servers, switch_server
-from acp_tui.ui.screens.mcp.sign_in_dialog import SignInDialogs
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.store.own_mcp_servers import change_own_servers, switch_server
+from acp_tui.ui.screens.mcp.sign_in_dialog import McpSignInDialogs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.config.mcp import Connection
-    from acp_tui.store.mcp.own_mcp_servers import OwnMcpServers
-    from acp_tui.ui.screens.mcp.mcp_context import KnownServer
-    from acp_tui.ui.screens.mcp.screen_parts import ScreenParts
+    from acp_tui.store.own_mcp_servers import OwnMcpServers
+    from acp_tui.ui.screens.mcp.action_context import McpActionContext
+    from acp_tui.ui.screens.mcp.live_servers import KnownServer
+
 
 _OTHER_CONNECTION: dict[Connection, Connection] = {"direct": "bridge", "bridge": "direct"}
 
@@ -26,7 +27,7 @@ _OTHER_CONNECTION: dict[Connection, Connection] = {"direct": "bridge", "bridge":
 class ServerActions:
     """The actions on servers, and when each has an effect."""
 
-    def __init__(self, parts: ScreenParts) -> None:
+    def __init__(self, parts: McpActionContext) -> None:
         self._screen = parts.screen
         self._context = parts.context
         self._live = parts.live
@@ -105,7 +106,7 @@ class ServerActions:
             return
         if not on:
             self._live.disconnect(known)
-        name = reveal_line(known.server.name)
+        name = escape_invisible_line(known.server.name)
         self._screen.notify(f"{name} is {'enabled' if on else 'disabled'} for new sessions.", timeout=4)
         self._reload()
 
@@ -118,7 +119,7 @@ class ServerActions:
 
         def change(own: OwnMcpServers) -> None:
             if name not in own.servers:
-                raise UserError(f"The server {reveal_line(name)} is no longer in {mcp_file()}.")
+                raise UserError(f"The server {escape_invisible_line(name)} is no longer in {mcp_file()}.")
             own.servers[name]["connection"] = other
 
         try:
@@ -127,7 +128,7 @@ class ServerActions:
             self._show_error(error)
         else:
             way = "through the bridge" if other == "bridge" else "directly"
-            self._screen.notify(f"New sessions connect to {reveal_line(name)} {way}.", timeout=4)
+            self._screen.notify(f"New sessions connect to {escape_invisible_line(name)} {way}.", timeout=4)
         self._reload()
 
     # ------------------------------------------------------------------------- signing in
@@ -141,7 +142,7 @@ class ServerActions:
         """Connect to the chosen server, and let the user sign in if the server requires it."""
         known = self._state.chosen
         if known is not None and self._may_sign_in(known):
-            self._live.connect(known, SignInDialogs(self._screen, self._palette()))
+            self._live.connect(known, McpSignInDialogs(self._screen, self._palette()))
 
     async def sign_out(self) -> None:
         """Delete the tokens for the chosen server, and disconnect."""
@@ -156,7 +157,7 @@ class ServerActions:
             self._show_error(error)
             return
         self._live.disconnect(known)
-        name = reveal_line(known.server.name)
+        name = escape_invisible_line(known.server.name)
         self._screen.notify(
             f"Signed out of {name}." if was_signed_in else f"You were not signed in to {name}.", timeout=4
         )

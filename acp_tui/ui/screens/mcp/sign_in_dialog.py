@@ -10,8 +10,8 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Static
 
 from acp_tui.ui import keys
-from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.screens.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.confirm import ConfirmScreen
+from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.screen import Screen
 
-    from acp_tui.mcp.sign_in.authorization_url import AuthorizationUrl
-    from acp_tui.mcp.sign_in.interaction import SignInInteraction
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl, SignInInteraction
+    from acp_tui.ui.theme.palette import Palette, Spans
 
 HELP = (
     "Open this address in a browser and sign in. If the browser does not run on this computer, the page after"
@@ -112,7 +110,7 @@ class SignInScreen(Dialog[None]):
         self.dismiss(None)
 
 
-class SignInDialogs:
+class McpSignInDialogs:
     """The dialogs of a sign-in: a question whether to open the browser, and a screen with the address."""
 
     def __init__(self, below: Screen[None], palette: Palette) -> None:
@@ -165,7 +163,7 @@ class SignInDialogs:
             close_if_open(dialog)
 
     async def _read_answer(self) -> str:
-        from acp_tui.mcp.sign_in.errors import SignInCancelled
+        from acp_tui.mcp.sign_in.interaction import SignInCancelled
 
         assert self._screen is not None
         try:

@@ -12,7 +12,7 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import make_strip, wrap
 from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
-from acp_tui.ui.widgets.list_row import SELECTED_SIGN
+from acp_tui.ui.widgets.select_list import SELECTED_SIGN
 
 if TYPE_CHECKING:
     from textual import events

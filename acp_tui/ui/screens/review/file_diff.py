@@ -10,32 +10,34 @@ from typing import TYPE_CHECKING, Literal
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.console.quantities import pluralize
+from acp_tui.console import pluralize
 from acp_tui.diffing.difference import difference_of_blocks
-from acp_tui.protocol.readers.content import line_ends
+from acp_tui.protocol.content import line_ends
 from acp_tui.review.changed_file import MODE
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.session.text.safe_text import visible, visible_line
-from acp_tui.ui.drawing.heights import Heights
+from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line
+from acp_tui.ui.drawing.body import Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
-from acp_tui.ui.entries.diff.diff_body import (
+from acp_tui.ui.entries.diff import (
+    INDENT,
     MIN_SPLIT_WIDTH,
+    SplitRenderer,
+    UnifiedRenderer,
     cut_long_lines,
     rows_side_by_side,
     single_column,
 )
-from acp_tui.ui.entries.diff.row_renderers import INDENT, SplitRenderer, UnifiedRenderer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from acp_tui.diffing import Difference, Row
-    from acp_tui.review.changed_file import ChangedFile, FileVersion, Part
+    from acp_tui.review.changed_file import ChangedFile, ChangePart, FileVersion
     from acp_tui.review.comments import Comment
     from acp_tui.review.text_change import TextChange
-    from acp_tui.ui.drawing.body import DrawContext, Spans
-    from acp_tui.ui.entries.diff.diff_body import Pair
-    from acp_tui.ui.entries.diff.row_renderers import RowRenderer
+    from acp_tui.ui.drawing.body import DrawContext
+    from acp_tui.ui.entries.diff import Pair, RowRenderer
+    from acp_tui.ui.theme.palette import Spans
+
 
 RowKind = Literal["heading", "line", "note", "comment", "blank"]
 COMMENT_SIGN = "●"
@@ -78,7 +80,7 @@ class FileDiff:
     def __init__(
         self,
         file: ChangedFile,
-        parts: Sequence[Part],
+        parts: Sequence[ChangePart],
         comments: Sequence[Comment],
         context: DrawContext,
         author_of: Callable[[int], tuple[str, bool]],
@@ -153,7 +155,7 @@ class FileDiff:
                 return [Strip([Segment(shorten(row.text, room), palette.dim)])]
             case "comment" if row.comment is not None:
                 texts: list[Spans] = [
-                    [Segment(visible_line(line), palette.text)] for line in row.comment.text.split("\n")
+                    [Segment(escape_line(line), palette.text)] for line in row.comment.text.split("\n")
                 ]
                 if row.comment.outdated:
                     texts[-1].append(Segment("  outdated", palette.warning))
@@ -176,7 +178,7 @@ class FileDiff:
 
 def display_lines(lines: Iterable[str]) -> list[str]:
     """Return lines as they are shown: without line ends, and with stand-ins for control characters."""
-    shown = cut_long_lines(visible("".join(lines))).split("\n")
+    shown = cut_long_lines(escape_controls("".join(lines))).split("\n")
     if not shown[-1]:
         shown.pop()
     return shown
@@ -201,7 +203,7 @@ def _renderer(difference: Difference | None, file: ChangedFile, context: DrawCon
 
 def _rows(
     file: ChangedFile,
-    parts: Sequence[Part],
+    parts: Sequence[ChangePart],
     comments: Sequence[Comment],
     difference: Difference | None,
     other_name: str,
@@ -253,7 +255,7 @@ def lines_label(comment: Comment) -> str:
     return f"lines {comment.first}-{comment.last}"
 
 
-def _title(file: ChangedFile, part: Part) -> str:
+def _title(file: ChangedFile, part: ChangePart) -> str:
     if part == MODE:
         return "Executable bit"
     match file.kind:
@@ -272,7 +274,7 @@ def _type(version: FileVersion) -> str:
     return "text file" if version.is_text else "binary file"
 
 
-def _notes(file: ChangedFile, part: Part) -> list[str]:
+def _notes(file: ChangedFile, part: ChangePart) -> list[str]:
     """Return the notes shown below the heading of a part; none if the part is a hunk."""
     if part.kind == "hunk":
         return []
@@ -296,5 +298,5 @@ def _notes(file: ChangedFile, part: Part) -> list[str]:
 def _content_label(version: FileVersion) -> str:
     data = version.data or b""
     if stat.S_ISLNK(version.mode):
-        return f"a link to {reveal_line(data.decode(errors='replace'))}"
+        return f"a link to {escape_invisible_line(data.decode(errors='replace'))}"
     return f"{_type(version)}, {pluralize(len(data), 'byte')}"

@@ -9,12 +9,18 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.message import Message
 
-from acp_tui.session.text.invisible import reveal_line
+from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui.drawing.wrap import shorten_path
-from acp_tui.ui.entries.tool_call.headline import line_counts
+from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.panes.files import STATUS_LETTERS
-from acp_tui.ui.panes.item_builders import RIGHT_MARGIN, heading_item, justified_line, text_item
-from acp_tui.ui.panes.pane_list import PaneItem, PaneList
+from acp_tui.ui.panes.pane_list import (
+    RIGHT_MARGIN,
+    PaneItem,
+    PaneList,
+    heading_item,
+    justified_line,
+    text_item,
+)
 from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
 
 if TYPE_CHECKING:
@@ -27,8 +33,7 @@ if TYPE_CHECKING:
 
     from acp_tui.review.changed_file import FileKind
     from acp_tui.review.decisions import Verb
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
 
 MIN_NAME_CELLS = 6
 GUTTER = 2
@@ -91,7 +96,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
 
     def _row_width(self, file: ListedFile) -> int:
         right = sum(span.cell_length for span in self._right(file))
-        return 2 * GUTTER + cell_len(reveal_line(file.name)) + right + RIGHT_MARGIN + 1
+        return 2 * GUTTER + cell_len(escape_invisible_line(file.name)) + right + RIGHT_MARGIN + 1
 
     def use_palette(self, palette: Palette) -> None:
         """Use the colours of a new theme from the next call of `show_files` on."""
@@ -112,7 +117,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         room = width - RIGHT_MARGIN - cell_len(letter.text) - sum(span.cell_length for span in right)
         if room < MIN_NAME_CELLS:
             room, right = width - RIGHT_MARGIN - cell_len(letter.text), []
-        name = shorten_path(reveal_line(file.name), max(MIN_NAME_CELLS, room))
+        name = shorten_path(escape_invisible_line(file.name), max(MIN_NAME_CELLS, room))
         text = palette.text if file.open else palette.dim
         return justified_line([letter, Segment(name, text)], right, width)
 

@@ -2,37 +2,91 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.containers import Horizontal, Vertical
 
-from acp_tui.console.quantities import pluralize
+from acp_tui.console import pluralize
 from acp_tui.ui import keys
+from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.entries.diff.diff_body import MIN_SPLIT_WIDTH
-from acp_tui.ui.screens.dialogs.dialog import Dialog
-from acp_tui.ui.screens.repeated_job import RepeatedJob
-from acp_tui.ui.screens.review.comment_line import CommentLine
-from acp_tui.ui.screens.review.commenting import Commenting
-from acp_tui.ui.screens.review.deciding import Deciding
-from acp_tui.ui.screens.review.diff_preparation import DiffPreparation
+from acp_tui.ui.entries.diff import MIN_SPLIT_WIDTH
+from acp_tui.ui.screens.review.decisions_and_comments import CommentActions, CommentLine, DecisionActions
 from acp_tui.ui.screens.review.diff_view import DiffView
-from acp_tui.ui.screens.review.file_diff import lines_label
+from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
 from acp_tui.ui.screens.review.file_list import ReviewFileList
-from acp_tui.ui.screens.review.review_state import ReviewState
+from acp_tui.ui.screens.review.review_state import ReviewState, author_label
 from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from textual import events
     from textual.app import ComposeResult
 
-    from acp_tui.controller.changes.review import ConversationReview
+    from acp_tui.controller.review import ConversationReview
     from acp_tui.errors import UserError
-    from acp_tui.ui.screens.review.review_context import ReviewContext
+    from acp_tui.review.changed_file import ChangedFile
+    from acp_tui.review.comments import Comment
+    from acp_tui.session.state import Session
     from acp_tui.ui.theme.palette import Palette
+
+
+MAX_LINES_TO_PREPARE = 2_000
+"""The maximum number of changed lines in a diff that is prepared. A larger one takes more than 10 ms."""
+
+
+class DiffPreparation:
+    """Makes the diffs of files. The next file's diff is prepared in advance, and used if still correct."""
+
+    def __init__(self, state: ReviewState) -> None:
+        self._state = state
+        self._prepared: tuple[tuple[object, ...], FileDiff] | None = None
+
+    def inputs(self, file: ChangedFile | None, width: int) -> tuple[object, ...]:
+        """Return the values that the diff of a file depends on, except the palette."""
+        parts = self._state.shown_parts(file) if file is not None else ()
+        name_turns = self._state.turn_count > 1
+        return file, tuple(parts), tuple(self.comments(file)), width, self._state.other_name(file), name_turns
+
+    def comments(self, file: ChangedFile | None) -> list[Comment]:
+        """Return the comments on a file."""
+        return self._state.comments_on(file.path) if file is not None else []
+
+    def diff(self, file: ChangedFile, drawing: DrawContext) -> FileDiff:
+        """Return the diff of a file: the prepared diff if it is still correct, else a new diff."""
+        inputs = self.inputs(file, drawing.width)
+        if self._prepared is not None and self._prepared[0] == inputs:
+            return self._prepared[1]
+        name_authors = partial(author_label, name_turns=self._state.turn_count > 1)
+        parts = self._state.shown_parts(file)
+        return FileDiff(file, parts, self.comments(file), drawing, name_authors, self._state.other_name(file))
+
+    def prepare_next(self, path: Path, drawing: DrawContext, height: int) -> None:
+        """Prepare the diff of the file after `path`, and draw as many rows of the diff as fit into `height`.
+
+        Showing that file is then as fast as moving to another hunk.
+        """
+        paths = self._state.open_paths()
+        at = paths.index(path) + 1 if path in paths else len(paths)
+        file = self._state.loaded(paths[at]) if at < len(paths) else None
+        if file is None or file.text is None or file.text.added + file.text.removed > MAX_LINES_TO_PREPARE:
+            return
+        diff = self.diff(file, drawing)
+        for index in range(min(height, len(diff.rows))):
+            diff.strips(index, current=False)
+        self._prepared = self.inputs(file, drawing.width), diff
+
+    def forget(self) -> None:
+        """Drop the prepared diff. Must be called when the palette changes: `inputs` lacks the palette."""
+        self._prepared = None
+
 
 MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 48
 PAGE_MARGIN = 4
@@ -63,10 +117,10 @@ class ReviewScreen(Dialog[None]):
         self.palette = palette
         self.context = context
         self.state = ReviewState(review, first)
-        self._refreshing = RepeatedJob(self, self._refresh, self.show_error)
+        self._refreshing = CoalescingWorker(self, self._refresh, self.show_error)
         self._compared = False  # with the disk
-        self._commenting = Commenting(review, context.save_comments)
-        self._deciding = Deciding(review, self.state, self._show_decided, self._decision_failed)
+        self._commenting = CommentActions(review, context.save_comments)
+        self._deciding = DecisionActions(review, self.state, self._show_decided, self._decision_failed)
         self._diffs = DiffPreparation(self.state)
         self._shown: tuple[object, ...] = ()
 
@@ -321,7 +375,7 @@ class ReviewScreen(Dialog[None]):
         self.run_worker(self._revert_all(), group="decide", exclusive=True)
 
     async def _revert_all(self) -> None:
-        from acp_tui.ui.screens.review.dialogs import confirm_revert
+        from acp_tui.ui.screens.review.decisions_and_comments import confirm_revert
 
         shown = self._deciding.everything_shown()
         if shown and (chosen := await confirm_revert(self, shown, self.palette)):
@@ -344,7 +398,7 @@ class ReviewScreen(Dialog[None]):
         self.run_worker(self._choose_filter(), group="filter", exclusive=True)
 
     async def _choose_filter(self) -> None:
-        from acp_tui.ui.screens.review.dialogs import choose_filter
+        from acp_tui.ui.screens.review.decisions_and_comments import choose_filter
 
         answer = await choose_filter(self, self.state, self.review, self.context.prompts(), self.palette)
         if answer is not None:
@@ -433,3 +487,15 @@ class ReviewScreen(Dialog[None]):
         """
         what = "" if self._on_page else " file"
         return {"review.accept": f"accept{what}", "review.revert": f"revert{what}"}.get(key_id)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewContext:
+    """The session whose changes are reviewed, and functions that act on its conversation."""
+
+    session: Session
+    cwd: str
+    prompts: Callable[[], Sequence[str]]
+    edit_file: Callable[[str, int | None], None]
+    save_comments: Callable[[], None]
+    send: Callable[[str], None]

@@ -2,27 +2,116 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.console.quantities import pluralize
-from acp_tui.review.authorship import turns_of
-from acp_tui.review.renames import find_renames
-from acp_tui.session.text.invisible import reveal_line
-from acp_tui.ui.entries.tool_call.headline import line_counts
+from acp_tui.console import pluralize
+from acp_tui.review.authorship import CLOSED, YOU, turn_bit, turns_of
+from acp_tui.review.changed_file import find_renames
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.session.state import Choice
+from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.screens.review.file_list import ListedFile
-from acp_tui.ui.screens.review.selection import ReviewFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from acp_tui.controller.changes.review import ConversationReview
-    from acp_tui.review.changed_file import ChangedFile, Part
+    from acp_tui.controller.review import ConversationReview
+    from acp_tui.review.changed_file import ChangedFile, ChangePart
     from acp_tui.review.comments import Comment
-    from acp_tui.ui.drawing.body import Spans
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
+
+
+MAX_PROMPT_CHARACTERS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFilter:
+    """Which changes are shown: all, those of one turn, or those in files with comments."""
+
+    turn: int | None = None
+    commented: bool = False
+
+    @property
+    def shows_all(self) -> bool:
+        """True if nothing is left out."""
+        return self.turn is None and not self.commented
+
+    def parts(self, file: ChangedFile, commented: Collection[str]) -> Sequence[ChangePart]:
+        """Return the parts of a file that pass the filter. `commented` are the paths with comments."""
+        if self.commented:
+            return file.parts if str(file.path) in commented else ()
+        if self.turn is None:
+            return file.parts
+        bit = turn_bit(self.turn)
+        return [part for part in file.parts if file.authors_of(part) & bit]
+
+    def name(self, prompts: Sequence[str]) -> str:
+        """Return the filter's label. For a single turn, the label quotes the prompt, one of `prompts`."""
+        if self.commented:
+            return "Files with comments"
+        if self.turn is None:
+            return "All changes"
+        latest = " (last turn)" if self.turn == len(prompts) else ""
+        return f'Prompt {self.turn}: "{_short_prompt(prompts, self.turn)}"{latest}'
+
+    @property
+    def value(self) -> str:
+        """The value that identifies the filter in the list of filters."""
+        return "comments" if self.commented else f"turn {self.turn}" if self.turn is not None else "all"
+
+
+def filter_choices(
+    files: Iterable[ChangedFile], prompts: Sequence[str], commented: Collection[str]
+) -> dict[str, tuple[ReviewFilter, Choice]]:
+    """Return the filters to offer, each with its row in the dialog, by `ReviewFilter.value`.
+
+    Among the filters for single turns, the filter for the latest turn comes first.
+    """
+    files = [file for file in files if not file.done]
+    turns = sorted({turn for file in files for turn in turns_of(_all_authors(file))}, reverse=True)
+    found = [ReviewFilter(), *(ReviewFilter(turn) for turn in turns)]
+    if commented:
+        found.append(ReviewFilter(commented=True))
+    choices = {}
+    for each in found:
+        parts = [count for file in files if (count := len(each.parts(file, commented)))]
+        note = f"{pluralize(sum(parts), 'change')} in {pluralize(len(parts), 'file')}"
+        choices[each.value] = (each, Choice(each.value, each.name(prompts), note))
+    return choices
+
+
+def _all_authors(file: ChangedFile) -> int:
+    found = 0
+    for part in file.parts:
+        found |= file.authors_of(part)
+    return found
+
+
+def _short_prompt(prompts: Sequence[str], turn: int) -> str:
+    text = " ".join(prompts[turn - 1].split()) if turn <= len(prompts) else ""
+    return text if len(text) <= MAX_PROMPT_CHARACTERS else f"{text[: MAX_PROMPT_CHARACTERS - 1]}…"
+
+
+def author_label(authors: int, *, name_turns: bool) -> tuple[str, bool]:
+    """Return a label (possibly empty) that says who changed a part, and whether to highlight the label.
+
+    `authors` is a set of bits, explained in `acp_tui.review.authorship`.
+    """
+    turns = list(turns_of(authors))
+    also = "also " if turns else ""
+    if authors & YOU and authors & CLOSED:
+        return f"{also}edited by you, and while the session was closed", True
+    if authors & CLOSED:
+        return f"{also}changed while the session was closed", True
+    if authors & YOU:
+        return f"{also}edited by you", True
+    if not turns or not name_turns:
+        return "", False
+    return f"prompt{'s' if len(turns) > 1 else ''} {', '.join(map(str, turns))}", False
 
 
 class ReviewState:
@@ -57,7 +146,7 @@ class ReviewState:
         """The number of turns whose changes are in the review."""
         return len({turn for file in self._review.model.files.values() for turn in turns_of(file.authors)})
 
-    def shown_parts(self, file: ChangedFile) -> Sequence[Part]:
+    def shown_parts(self, file: ChangedFile) -> Sequence[ChangePart]:
         """Return the parts of a file that pass the filter."""
         return self.filter.parts(file, self.commented)
 
@@ -98,7 +187,7 @@ class ReviewState:
         if file is None or file.kind not in ("added", "deleted"):
             return ""
         other = find_renames(self._review.model.files.values()).get(file.path)
-        return reveal_line(self._review.name(other)) if other is not None else ""
+        return escape_invisible_line(self._review.name(other)) if other is not None else ""
 
     def message(self, undo_key: str, *, compared: bool) -> str:
         """Return the text shown instead of a diff. `compared`: whether the files on disk have been read."""
@@ -116,7 +205,7 @@ class ReviewState:
         review, model = self._review, self._review.model
         left: Spans = [Segment("Changes", palette.strong)]
         if not self.filter.shows_all:
-            left.append(Segment(f" · {reveal_line(self.filter.name(prompts))}", palette.accent))
+            left.append(Segment(f" · {escape_invisible_line(self.filter.name(prompts))}", palette.accent))
         right: Spans = []
         if review.comments:
             right.append(Segment(f"  {pluralize(len(review.comments), 'comment')}", palette.accent))
@@ -128,7 +217,7 @@ class ReviewState:
         """Return the left and right part of the line above the diff. `part` is the current part's index."""
         if self.path is None:
             return [], []
-        left: Spans = [Segment(reveal_line(self._review.name(self.path)), palette.strong)]
+        left: Spans = [Segment(escape_invisible_line(self._review.name(self.path)), palette.strong)]
         right: Spans = []
         file = self.file
         if file is not None and file.text is not None:

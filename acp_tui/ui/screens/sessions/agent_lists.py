@@ -11,16 +11,16 @@ from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions, start_for_sessions
 from acp_tui.errors import UserError
 from acp_tui.session.state import Choice
-from acp_tui.session_list.merging import AgentList
-from acp_tui.ui.app_interface import app_of
+from acp_tui.session_list.saved_sessions import AgentList
+from acp_tui.ui.dialogs.base_screen import app_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.agents.launch import Launch
+    from acp_tui.config.agent_catalogue import Launch
     from acp_tui.controller import Conversation
-    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.ui.dialogs.base_screen import BaseScreen
 
 
 class AgentLists:
@@ -73,9 +73,9 @@ class AgentLists:
 
     async def choose(self, title: str) -> str | None:
         """Let the user choose an installed agent; return its name, or None if the user cancelled."""
-        from acp_tui.agents.catalogue import known_agents
+        from acp_tui.config.agent_catalogue import known_agents
         from acp_tui.config.settings import load
-        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+        from acp_tui.ui.dialogs.choose import ChooseScreen
 
         settings = load(self._folder)
         known = [agent for agent in known_agents(settings).values() if agent.find_command() is not None]
@@ -85,7 +85,7 @@ class AgentLists:
 
     async def choose_and_ask(self) -> None:
         """Let the user choose an agent, start it, and ask it for its sessions."""
-        from acp_tui.agents.catalogue import resolve_launch
+        from acp_tui.config.agent_catalogue import resolve_launch
         from acp_tui.config.settings import load
 
         name = await self.choose("Start an agent and list its sessions")

@@ -6,17 +6,27 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.paths import paths
+from acp_tui.console import pluralize
 from acp_tui.errors import UserError
-from acp_tui.ui.app_interface import app_of
+from acp_tui.session.safe_text import escape_line
+from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.ui.dialogs.base_screen import app_of
+from acp_tui.ui.screens.worktree import FinishDialogs
 from acp_tui.ui.theme.themes import PREFIX
+from acp_tui.workspace.git.worktree import Worktree, WorktreeLock, save_missing_record
+from acp_tui.workspace.git.worktree_finishing import remove_worktree, worktree_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.controller.agent_sessions import AgentSessions
-    from acp_tui.session_list.saved_session import SavedSession
-    from acp_tui.ui.screens.base import BaseScreen
+    from acp_tui.session_list.saved_sessions import SavedSession
+    from acp_tui.store.stored_sessions import StoredSession
+    from acp_tui.ui.dialogs.base_screen import BaseScreen
     from acp_tui.ui.screens.sessions.agent_lists import AgentLists
+    from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
+
 
 NOT_RECORDED = "acp-tui has no recording of this session."
 IN_USE = "This session is open. Close it first."
@@ -33,8 +43,8 @@ class SessionActions:
 
     async def rename(self, session: SavedSession) -> None:
         """Ask for a name and save it."""
-        from acp_tui.session_list.rename_and_delete import rename_session
-        from acp_tui.ui.tabs.rename_dialog import RenameDialog
+        from acp_tui.session_list.saved_sessions import rename_session
+        from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 
         if session.only_at_agent:
             self._screen.notify(NOT_RECORDED)
@@ -57,7 +67,7 @@ class SessionActions:
         The agent's copy is also deleted if the agent is connected and can delete sessions. A session that is
         open is not deleted.
         """
-        from acp_tui.ui.screens.dialogs.confirm import ConfirmScreen
+        from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
         if session.only_worktree:
             await self._change_worktree(session, discard=True)
@@ -79,9 +89,8 @@ class SessionActions:
 
     async def _delete(self, session: SavedSession, agent: AgentSessions | None) -> None:
         from acp_tui.config.paths import paths
-        from acp_tui.session_list.rename_and_delete import delete_session
+        from acp_tui.session_list.saved_sessions import delete_session
         from acp_tui.store.stored_sessions import find_session
-        from acp_tui.ui.screens.sessions.worktree_question import offer_to_remove_worktree
 
         try:
             if not session.only_at_agent:
@@ -104,7 +113,6 @@ class SessionActions:
             await self._change_worktree(session, discard=False)
 
     async def _change_worktree(self, session: SavedSession, *, discard: bool) -> None:
-        from acp_tui.ui.screens.sessions.worktree_question import discard_worktree, finish_worktree
 
         if session.worktree is None:
             return
@@ -123,13 +131,13 @@ class SessionActions:
         from acp_tui.app_context import AppContext
         from acp_tui.config.paths import paths
         from acp_tui.store.stored_sessions import find_session
-        from acp_tui.ui.screens.conversation.export_dialog import FORMATS
-        from acp_tui.ui.screens.dialogs.choose import ChooseScreen
+        from acp_tui.ui.dialogs.choose import EXPORT_FORMATS, ChooseScreen
 
         if session.only_at_agent:
             self._screen.notify(NOT_RECORDED)
             return
-        form = await self._screen.ask(ChooseScreen("Export the session", FORMATS, self._screen.palette))
+        dialog = ChooseScreen("Export the session", EXPORT_FORMATS, self._screen.palette)
+        form = await self._screen.ask(dialog)
         if form is None:
             return
         theme = self._screen.app.theme.removeprefix(PREFIX)
@@ -152,3 +160,108 @@ def _what_is_deleted(session: SavedSession, agent: AgentSessions | None) -> str:
     if agent is not None:
         return f"{recording}{session.agent_title} is asked to delete its own copy."
     return f"{recording}{session.agent_title} may still have a copy of its own."
+
+
+async def offer_to_remove_worktree(screen: BaseScreen, deleted: StoredSession) -> None:
+    """Ask whether to delete the worktree of a deleted session, and do what was chosen. Raises `UserError`.
+
+    A worktree that another recorded session uses is kept without a question.
+    """
+    worktree = Worktree.from_meta(deleted.meta, paths().data)
+    if worktree is None or await asyncio.to_thread(_is_used, worktree):
+        return
+    await asyncio.to_thread(save_missing_record, worktree)
+    status = await asyncio.to_thread(worktree_status, worktree)
+    question = "Also delete the session's git worktree and its branch?"
+    if await _confirm(screen, question, worktree, _losses(status)):
+        await _remove(worktree, status)
+
+
+async def finish_worktree(screen: BaseScreen, worktree: Worktree) -> str:
+    """Ask whether to keep, merge or discard a worktree, and do so. Raises `UserError`.
+
+    Return a sentence that says what was done; an empty string if nothing was.
+    """
+    _require_unused(worktree)
+    status = await asyncio.to_thread(worktree_status, worktree)
+    if status.is_unchanged:
+        return await discard_worktree(screen, worktree)
+    decision = await FinishDialogs(screen, worktree, is_open=False).ask(status)
+    if decision is None or decision.to_remove is None:
+        return ""
+    try:
+        await _remove(worktree, decision.to_remove)
+    except UserError as error:
+        raise UserError(f"{decision.merged} {error}".strip()) from error
+    return f"{decision.merged} {_removed(worktree)}".strip()
+
+
+async def discard_worktree(screen: BaseScreen, worktree: Worktree) -> str:
+    """Delete a worktree and its branch after a question that names what is lost. Raises `UserError`.
+
+    Return a sentence that says what was done; an empty string if nothing was.
+    """
+    _require_unused(worktree)
+    question = "Delete this git worktree and its branch?"
+    if not worktree.repository.is_dir():
+        losses = "Its repository is gone. Everything in the folder would be lost."
+        if not await _confirm(screen, question, worktree, losses):
+            return ""
+        await asyncio.to_thread(remove_worktree, worktree)
+        return _removed(worktree)
+    status = await asyncio.to_thread(worktree_status, worktree)
+    if status.is_unchanged:
+        confirmed = await _confirm(screen, question, worktree, _losses(status))
+    else:
+        confirmed = await FinishDialogs(screen, worktree, is_open=False).confirm_discard(status)
+    if not confirmed:
+        return ""
+    await _remove(worktree, status)
+    return _removed(worktree)
+
+
+async def _confirm(screen: BaseScreen, question: str, worktree: Worktree, losses: str) -> bool:
+    from acp_tui.ui.dialogs.confirm import ConfirmScreen
+
+    where = f"{escape_line(str(worktree.path))} · {escape_line(worktree.branch)}"
+    text = f"{question}\n\n{where}\n\n{losses}"
+    dialog = ConfirmScreen(text, screen.palette, yes="Delete the worktree", no="Keep it")
+    return await screen.ask(dialog) is True
+
+
+async def _remove(worktree: Worktree, shown: WorktreeStatus) -> None:
+    """Remove a worktree unless it has changed since its status was shown. Raises `UserError`."""
+    if await asyncio.to_thread(worktree_status, worktree) != shown:
+        raise UserError("The worktree was kept: it has changed since you were asked.")
+    await asyncio.to_thread(remove_worktree, worktree)
+
+
+def _removed(worktree: Worktree) -> str:
+    return f"The worktree on the branch {escape_line(worktree.branch)} was removed."
+
+
+def _require_unused(worktree: Worktree) -> None:
+    """Raise `UserError` if a conversation works in the worktree."""
+    lock = WorktreeLock(worktree.path)
+    try:
+        if lock.is_shared():
+            raise UserError("A conversation works in this worktree. Close that one first.")
+    finally:
+        lock.release()
+
+
+def _is_used(worktree: Worktree) -> bool:
+    return any(
+        Worktree.from_meta(session.meta, paths().data) == worktree for session in list_sessions(paths().data)
+    )
+
+
+def _losses(status: WorktreeStatus) -> str:
+    counts = [
+        (len(status.commits), "commit"),
+        (len(status.changed), "changed file"),
+        (len(status.untracked), "untracked file"),
+        (len(status.ignored), "ignored file"),
+    ]
+    losses = [pluralize(count, name) for count, name in counts if count]
+    return f"This would be lost: {', '.join(losses)}." if losses else "Nothing would be lost."

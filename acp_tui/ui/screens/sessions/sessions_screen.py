@@ -15,31 +15,31 @@ from textual.events import Unmount
 from textual.widgets import Static
 
 from acp_tui.config.paths import paths
-from acp_tui.console.quantities import pluralize
+from acp_tui.console import pluralize
 from acp_tui.entry_labels import display_path
 from acp_tui.errors import UserError
-from acp_tui.session.text.safe_text import visible_line
-from acp_tui.session_index.search import SessionSearch
-from acp_tui.session_index.updater import IndexUpdater
-from acp_tui.session_list.merging import merge
-from acp_tui.session_list.saved_session import load_saved_sessions
+from acp_tui.session.safe_text import escape_line
+from acp_tui.session_list.index_updater import IndexUpdater
+from acp_tui.session_list.saved_sessions import load_saved_sessions, merge
+from acp_tui.session_list.search import SessionSearch
 from acp_tui.ui import keys
-from acp_tui.ui.conversation import gc_control
-from acp_tui.ui.screens.base import BaseScreen
-from acp_tui.ui.screens.conversation_opening import open_conversation
-from acp_tui.ui.screens.session.text_place import TextPlace
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
-from acp_tui.ui.screens.sessions.live_search import LiveSearch
-from acp_tui.ui.screens.sessions.opening import SessionToOpen
+from acp_tui.ui.screens.sessions.opening import SessionToOpen, open_conversation
 from acp_tui.ui.screens.sessions.session_actions import SessionActions
-from acp_tui.ui.screens.sessions.session_list_state import SessionListState
-from acp_tui.ui.screens.sessions.session_rows import FoundLine, SessionRows
+from acp_tui.ui.screens.sessions.session_list_state import (
+    FoundLine,
+    LiveSearch,
+    SessionListState,
+    SessionRows,
+)
+from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.select_list import SelectList
-from acp_tui.workspace.git.worktrees.unmerged_work import count_changed_files
-from acp_tui.workspace.git.worktrees.worktree_record import record_worktrees
+from acp_tui.workspace.git.worktree import record_worktrees
+from acp_tui.workspace.git.worktree_finishing import count_changed_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from acp_tui.session_index.search import SessionHit
-    from acp_tui.session_index.updater import Progress
-    from acp_tui.session_list.saved_session import SavedSession
-    from acp_tui.ui.drawing.body import Spans
+    from acp_tui.session_list.index_updater import IndexProgress
+    from acp_tui.session_list.saved_sessions import SavedSession
+    from acp_tui.session_list.search import SessionHit
     from acp_tui.ui.screens.sessions.opening import MakeSessionScreen
     from acp_tui.ui.screens.sessions.session_list_state import Item
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
+
 
 log = logging.getLogger(__name__)
 
@@ -205,7 +205,7 @@ class SessionsScreen(BaseScreen):
     def _rebuild_index(self) -> None:
         self._index.start(rebuild=True)
 
-    def _show_progress(self, progress: Progress) -> None:
+    def _show_progress(self, progress: IndexProgress) -> None:
         changed = progress.done > 0 or bool(self._indexing)
         self._indexing = _indexing_sentence(progress)
         if changed and not self._indexing:
@@ -257,7 +257,7 @@ class SessionsScreen(BaseScreen):
         key = keys.bound_keys(self, "sessions.folder")
         hint = f" {key} lists the sessions of all folders." if self._state.this_folder else ""
         if self._state.query:
-            return f'No matches for "{visible_line(self._state.query)}".{hint}'
+            return f'No matches for "{escape_line(self._state.query)}".{hint}'
         return f"No recorded sessions.{hint}"
 
     def _show_about(self) -> None:
@@ -281,7 +281,7 @@ class SessionsScreen(BaseScreen):
             yield "worktree without a session"
         else:
             yield session.agent_title
-            yield f"worktree {visible_line(worktree.branch)}" if worktree is not None else ""
+            yield f"worktree {escape_line(worktree.branch)}" if worktree is not None else ""
         if worktree is not None and worktree.path in self._worktree_files:
             yield pluralize(self._worktree_files[worktree.path], "changed file")
         yield display_path(session.folder)
@@ -442,7 +442,7 @@ class SessionsScreen(BaseScreen):
             self.post_message(self.CloseRequested(self))
 
 
-def _indexing_sentence(progress: Progress) -> str:
+def _indexing_sentence(progress: IndexProgress) -> str:
     if progress.waiting:
         return "Indexing sessions …"
     left = progress.done < progress.total

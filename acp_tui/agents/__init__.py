@@ -1,1 +1,0 @@
-"""The known agents, and how each is started."""

@@ -1,1 +1,0 @@
-"""`acp-tui exec`: runs one prompt without a UI."""

@@ -1,1 +1,0 @@
-"""The actions that change definitions of MCP servers, and code to find, show and write definitions."""

@@ -1,0 +1,290 @@
+"""The known agents, those of the user, and how each is started."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import tomllib
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.config.paths import paths
+from acp_tui.config.validators import Problem, closest_match
+from acp_tui.errors import UserError
+from acp_tui.session.safe_text import escape_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from acp_tui.config.settings import Settings
+    from acp_tui.config.user_agents import UserAgent
+
+
+PACKAGE_RUNNERS = ("npx", "uvx")
+"""Programs that download a package and run it."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownAgent:
+    """An agent with a short name, from the catalogue or the user's settings."""
+
+    name: str
+    title: str
+    about: str = ""
+    commands: tuple[tuple[str, ...], ...] = ()  # the first one whose program is found is used
+    env: dict[str, str] = field(default_factory=dict)
+    install: str | None = None  # a command that installs the agent
+    key_variables: tuple[str, ...] = ()  # environment variables, any of which may contain the API key
+    sign_in: str | None = None
+    project_mcp: tuple[str, ...] = ()  # the project files in which the agent itself looks up MCP servers
+    note: str | None = None
+    homepage: str | None = None
+    tested_version: str | None = None  # the version that acp-tui was tested with
+    is_custom: bool = False  # whether the command is from the user's settings
+    instead_of_mode: dict[str, str] = field(default_factory=dict)  # the mode for new sessions, by the agent's
+    missing_file: str = "error"  # or "empty": how reads of missing files are answered
+    once_option: str = ""  # the id of the permission option that means "this once", if several allow once
+    question_answers: str = "standard"  # or "qwen": how its questions to the user are answered
+    source: str = "built in"  # or the user's file and line
+
+    def find_command(self) -> list[str] | None:
+        """Return the first command whose program is found (its path made absolute), or None."""
+        for program, *arguments in self.commands:
+            if path := shutil.which(program, path=self.env.get("PATH")):
+                return [str(Path(path).absolute()), *arguments]
+        return None
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the agent can be started without being downloaded.
+
+        A command that the user configured counts as installed even if its program is a package
+        runner, such as `npx`.
+        """
+        command = self.find_command()
+        return command is not None and (self.is_custom or Path(command[0]).name not in PACKAGE_RUNNERS)
+
+
+def missing_agent_message(agent: KnownAgent) -> str:
+    """Return why an agent cannot be started, and how to install it."""
+    programs = [command[0] for command in agent.commands]
+    own = [program for program in programs if program not in PACKAGE_RUNNERS]
+    ways = [f"`{agent.install}`"] if agent.install else []
+    ways += [f"{program} (which downloads it)" for program in programs if program in PACKAGE_RUNNERS]
+    state = (
+        "is not executable" if any("/" in name and Path(name).exists() for name in own) else "was not found"
+    )
+    sentence = f"{agent.title} cannot be started: {' or '.join(own or programs)} {state}"
+    return f"{sentence}; install it with {', or install '.join(ways)}" if ways else sentence
+
+
+_RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
+_RUN_WORDS = ("run", "x", "tool")
+_CODE_OPTIONS = ("-c", "-e", "--eval")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_VERSION = re.compile(r"(?<=.)@.*")
+
+
+@dataclass(slots=True)
+class Launch:
+    """A command that speaks ACP on its standard input and output."""
+
+    name: str  # the short name; for a command line, the program's name
+    title: str
+    command: list[str]
+    env: dict[str, str] = field(default_factory=dict)  # added to our own environment
+    install_hint: str | None = None  # a command that installs the agent
+    ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
+    missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
+    once_option: str = ""  # the id of the permission option that means "this once"; see catalogue.toml
+    has_qwen_questions: bool = False  # it asks the user as Qwen Code does; see `protocol/qwen_questions.py`
+    instead_of_mode: dict[str, str] = field(default_factory=dict)  # as in `KnownAgent`
+    project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
+
+
+def launch_from_command(line: str) -> Launch:
+    """Return the `Launch` for a command line. Raises `UserError` if the line is empty or malformed."""
+    try:
+        command = shlex.split(line)
+    except ValueError as error:
+        raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
+    if not command or not command[0]:
+        raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
+    if is_url(command[0]):
+        raise UserError(
+            f"{escape_line(command[0])} is a URL, not a command that starts an agent.", exit_code=2
+        )
+    name = program_name(command)
+    return Launch(name=name, title=name, command=command, ad_hoc=True)
+
+
+def is_url(text: str) -> bool:
+    """Return True for what starts with a scheme, such as `https://` or `ws://`."""
+    return _URL.match(text) is not None
+
+
+def program_name(command: Sequence[str]) -> str:
+    """Return the program's name; for an interpreter or package runner, the name of its script or package."""
+    program = Path(command[0]).name or command[0]
+    if not _RUNNERS.fullmatch(program):
+        return program
+    for before, word in pairwise(command):
+        if word in _CODE_OPTIONS:
+            return program
+        if not word or word.startswith("-") or word in _RUN_WORDS:
+            continue
+        return word if before == "-m" else _VERSION.sub("", Path(word).name) or program
+    return program
+
+
+_BUILT_IN = Path(__file__).with_name("agent_catalogue.toml")
+
+
+def known_agents(settings: Settings) -> dict[str, KnownAgent]:
+    """Return the built-in agents and those defined in the user's settings, by name."""
+    agents = dict(_built_in())
+    for name, entry in settings.agents.items():
+        base = agents.get(name)
+        if base or entry.command:
+            agents[name] = _customize(base or KnownAgent(name, name), entry)
+    return agents
+
+
+def settings_problems(settings: Settings) -> list[Problem]:
+    """Return the problems found when the settings were read, and the problems with agents."""
+    names = known_agents(settings)
+    found = list(settings.problems)
+    for name, entry in settings.agents.items():
+        if name not in names:
+            sentence = "`command` is missing, and there is no built-in agent of this name"
+            found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
+    if settings.agent:
+        origin = settings.origin("agent")
+        if settings.agent not in names:
+            found.append(
+                Problem(origin.file, origin.line, "agent", _unknown_agent_message(settings.agent, settings))
+            )
+        elif origin.layer == "project" and not names[settings.agent].is_installed:
+            sentence = (
+                f"ignored: {settings.agent} is not installed, and a project can only choose installed agents"
+            )
+            found.append(Problem(origin.file, origin.line, "agent", sentence))
+    return found
+
+
+def agent_problems(name: str, settings: Settings) -> list[Problem]:
+    """Return the problems in `[agents.NAME]` or `agents/NAME.toml`."""
+    key = f"agents.{name}"
+    own_file = paths().config / "agents" / f"{name}.toml"
+    return [
+        problem
+        for problem in settings_problems(settings)
+        if problem.key == key or problem.key.startswith(f"{key}.") or problem.file == own_file
+    ]
+
+
+def find_agent(name: str, settings: Settings) -> KnownAgent:
+    """Return the agent `name`. Raises `UserError` if there is no usable agent of this name."""
+    agents = known_agents(settings)
+    if name in agents:
+        return agents[name]
+    if faults := agent_problems(name, settings):
+        raise UserError(f'The agent "{name}" cannot be used: {faults[0]}.', exit_code=2)
+    raise UserError(_mistaken_name_message(name) or _unknown_agent_message(name, settings), exit_code=2)
+
+
+def resolve_launch(name: str, settings: Settings) -> Launch:
+    """Return how to start the agent `name`. Raises `UserError` if the agent is unknown or not installed."""
+    agent = find_agent(name, settings)
+    command = agent.find_command()
+    if command is None:
+        raise UserError(missing_agent_message(agent))
+    return Launch(
+        name=name,
+        title=agent.title,
+        command=command,
+        env=dict(agent.env),
+        install_hint=agent.install,
+        missing_file_is_empty=agent.missing_file == "empty",
+        once_option=agent.once_option,
+        instead_of_mode=agent.instead_of_mode,
+        has_qwen_questions=agent.question_answers == "qwen",
+        project_mcp=agent.project_mcp,
+    )
+
+
+@cache
+def _built_in() -> dict[str, KnownAgent]:
+    # -P: the project may contain modules named `acp_tui` or `acp`, which must not be imported.
+    demo = KnownAgent(
+        name="demo",
+        title="Demo agent",
+        about="a script that works offline and shows every feature of the protocol",
+        commands=((sys.executable, "-P", "-m", "acp_tui.demo"),),
+        tested_version="comes with acp-tui",
+    )
+    entries = tomllib.loads(_BUILT_IN.read_text(encoding="utf-8"))
+    agents = {"demo": demo}
+    for name, entry in entries.items():
+        entry["commands"] = tuple(tuple(shlex.split(line)) for line in entry["commands"])
+        for key in ("key_variables", "project_mcp"):
+            entry[key] = tuple(entry.get(key, ()))
+        agents[name] = KnownAgent(name=name, **entry)
+    return agents
+
+
+def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
+    """Return a copy of an agent with the user's changes applied."""
+    agent = replace(
+        base,
+        title=entry.title or base.title,
+        env={**base.env, **entry.env},
+        install=entry.install or base.install,
+        missing_file=entry.missing_file or base.missing_file,
+        once_option=entry.once_option or base.once_option,
+        question_answers=entry.question_answers or base.question_answers,
+        source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
+    )
+    if entry.command:  # these fields of `base` are about its own command
+        agent = replace(
+            agent,
+            commands=(tuple(entry.command),),
+            install=entry.install,
+            note=None,
+            tested_version=None,
+            is_custom=True,
+        )
+    return agent
+
+
+def _mistaken_name_message(name: str) -> str | None:
+    """Return what to do instead if `name` is a URL, a folder or a program; None if it is none of these."""
+    path = Path(name)
+    try:
+        is_folder, is_file = path.is_dir(), path.is_file()
+    except OSError:  # too long, or in a folder that cannot be searched
+        return None
+    if is_url(name):
+        return f'"{name}" is a URL, not the name of an agent.'
+    if is_folder:
+        return (
+            f'"{name}" is a folder, not the name of an agent. The agent works in the current folder; '
+            "--cwd DIR chooses another."
+        )
+    if is_file:
+        return f"\"{name}\" is a file, not the name of an agent. --command 'PROG ARGS' starts any program."
+    return None
+
+
+def _unknown_agent_message(name: str, settings: Settings) -> str:
+    meant = closest_match(name, known_agents(settings))
+    hint = f"; did you mean {meant}?" if meant else "."
+    return (
+        f'Unknown agent "{name}"{hint} `acp-tui agents` lists the known agents, '
+        "and --command 'PROG ARGS' starts any other."
+    )

@@ -1,1 +1,0 @@
-"""The files a conversation changes: the baseline, diffs of tool calls, review and rewind."""

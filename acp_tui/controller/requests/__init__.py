@@ -1,1 +1,0 @@
-"""Answering the agent's requests: permissions, files, terminals and elicitations."""

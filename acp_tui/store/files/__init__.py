@@ -1,1 +1,0 @@
-"""File formats and locks for other packages: JSON lines, TOML, locks between processes."""

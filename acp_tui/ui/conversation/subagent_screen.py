@@ -1,0 +1,183 @@
+"""The screen with the transcript of a subagent. It opens over the screen of the conversation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from acp_tui.entry_kinds.kind_table import kind_of
+from acp_tui.entry_labels import folder_label
+from acp_tui.errors import UserError
+from acp_tui.session.record import Change
+from acp_tui.session.safe_text import escape_line
+from acp_tui.session.state import Subagent
+from acp_tui.ui import keys
+from acp_tui.ui.conversation.session_screen import SessionScreen
+from acp_tui.ui.conversation.status_tracker import StatusTracker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.session.state import Entry
+    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+
+
+class SubagentHost(Protocol):
+    """The object that opens a `SubagentScreen` and runs the actions of this screen."""
+
+    now: Callable[[], float]
+    """Returns the conversation's time; see `SessionScreen.now`."""
+
+    def run_entry_action(self, action: str, entry: Entry) -> bool:
+        """Run an action on an entry of the transcript; return False if the action is not about subagents."""
+
+    def can_stop(self, subagent: Subagent) -> bool:
+        """Return True if a subagent is running and can be stopped."""
+
+    def stop(self, subagent: Subagent) -> None:
+        """Stop a subagent, or say why that is not possible."""
+
+
+class SubagentScreen(SessionScreen):
+    """Shows the growing transcript of a subagent. No prompts can be sent from here."""
+
+    BINDINGS: ClassVar = keys.bindings("subagent")
+    INTERRUPT = "subagent.interrupt"
+    AUTO_FOCUS = "Transcript"
+
+    def __init__(self, subagent: Subagent, host: SubagentHost, conversation: SessionContext) -> None:
+        """`conversation` is the context of the subagent's conversation."""
+        self.subagent = subagent
+        self._host = host
+        super().__init__(subagent.session, StatusTracker(_title(subagent)), conversation.palette)
+        cwd = subagent.session.cwd or conversation.cwd
+        self.status.project = folder_label(cwd) if cwd else ""
+        self.show_session(subagent.session, cwd)
+
+    def now(self) -> float:
+        """Return the current time, in seconds since the epoch; in a replay, that of the recording."""
+        return self._host.now()
+
+    def show_again(self, subagent: Subagent | None) -> None:
+        """Draw the transcript again after a change of the kind "reset" (see `Change`).
+
+        `subagent` is the current state of the subagent shown here. If None, the transcript stays as it was.
+        """
+        if subagent is self.subagent:
+            self.show_changes([Change("reset")])
+        elif subagent is not None:
+            self.subagent = subagent
+            self.show_session(subagent.session, self.context.cwd)
+            self.update_status()
+
+    def update_status(self) -> None:
+        """Show the current state and title of the subagent."""
+        self.status.agent = _title(self.subagent)
+        super().update_status()
+        self.refresh_bindings()
+
+    def is_asking(self) -> bool:
+        """Return True while the subagent waits for an answer from the user."""
+        return self.subagent.is_asking
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Return False for "stop_subagent" while the subagent cannot be stopped."""
+        if action == "stop_subagent":
+            return self._host.can_stop(self.subagent)
+        return super().check_action(action, parameters)
+
+    def run_entry_action(self, action: str, entry: Entry) -> None:
+        """Run an action, such as "copy", on an entry of the transcript."""
+        if action == "kill" and not isinstance(entry, Subagent):
+            entry = self.subagent
+        if not self._host.run_entry_action(action, entry):
+            super().run_entry_action(action, entry)
+
+    def action_stop_subagent(self) -> None:
+        """Stop this subagent."""
+        self._host.stop(self.subagent)
+
+    def action_close(self) -> None:
+        """Close the search or the panes over the transcript; if neither is open, go back."""
+        if not self.close_find_or_overlay():
+            self.dismiss()
+
+    def action_interrupt(self) -> None:
+        """Copy the selection; if nothing is selected, do the same as `action_close`."""
+        if not self.copy_selection():
+            self.action_close()
+
+
+def _title(subagent: Subagent) -> str:
+    return escape_line(f"Subagent: {subagent.name}")
+
+
+class SubagentViews:
+    """Opens and updates the transcripts of subagents, and stops subagents. Implements `SubagentHost`."""
+
+    def __init__(self, screen: BaseScreen, context: SessionContext, now: Callable[[], float]) -> None:
+        """`screen` and `context` belong to the conversation; `now` is the conversation's clock."""
+        self._screen = screen
+        self._context = context
+        self._open: list[SubagentScreen] = []
+        self.now = now
+
+    def run_entry_action(self, action: str, entry: Entry) -> bool:
+        """Run an action on an entry of the transcript; return False if the action is not about subagents."""
+        if action == "kill" and isinstance(entry, Subagent):
+            self.stop(entry)
+        elif action == "transcript" or (action == "open" and kind_of(entry).transcript(entry) is not None):
+            self.open(entry)
+        else:
+            return False
+        return True
+
+    def open(self, entry: Entry) -> None:
+        """Show the transcript that belongs to an entry."""
+
+        subagent = self._context.session.subagents.get(kind_of(entry).transcript(entry) or "")
+        if subagent is None:
+            self._screen.notify("This entry has no transcript to open.", timeout=3)
+            return
+        self._open = [view for view in self._open if view.is_attached]
+        if self._open and self._open[-1].subagent is subagent:
+            return
+        view = SubagentScreen(subagent, self, self._context)
+        view.mode = self._screen.mode
+        self._open.append(view)
+        self._screen.open_dialog(view)
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Draw changes of the subagents whose transcripts are open."""
+        if not self._open:
+            return
+        was_reset = any(change.kind == "reset" for change in changes)
+        self._open = [view for view in self._open if view.is_attached]
+        for view in self._open:
+            if was_reset:
+                view.show_again(self._context.session.subagents.get(view.subagent.key))
+                continue
+            inner = [
+                change.inner
+                for change in changes
+                if change.session is view.subagent.session and change.inner is not None
+            ]
+            if inner or any((change.inner or change).entry is view.subagent for change in changes):
+                view.show_changes(inner)
+
+    def can_stop(self, subagent: Subagent) -> bool:
+        """Return True if a subagent is running and can be stopped."""
+        return subagent.can_cancel and subagent.is_running and self._context.conversation is not None
+
+    def stop(self, subagent: Subagent) -> None:
+        """Stop a subagent, or say why that is not possible."""
+        if self._context.conversation is None or not subagent.is_running:
+            self._screen.notify("This subagent is not running.", timeout=3)
+        else:
+            self._screen.run_worker(self._stop(subagent), group="subagent")
+
+    async def _stop(self, subagent: Subagent) -> None:
+        assert self._context.conversation is not None
+        try:
+            await self._context.conversation.subagents.stop(subagent.key)
+        except UserError as error:
+            self._screen.notify_error(error)

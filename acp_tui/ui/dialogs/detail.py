@@ -1,0 +1,202 @@
+"""The full-screen view of one text, such as raw JSON, a whole diff or the agent's stderr."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+
+from acp_tui.entry_labels import STATUS_ICONS, terminal_command
+from acp_tui.session.safe_text import escape_invisible_line, escape_line
+from acp_tui.session.state import Session
+from acp_tui.ui import keys
+from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
+from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.long_text import LongText, NumberedText
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.app import ComposeResult
+    from textual.timer import Timer
+
+    from acp_tui.session.state import Terminal
+    from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
+
+
+if TYPE_CHECKING:
+    Content = str | Callable[[DrawContext], Sequence[Body]]
+
+
+class DetailScreen(Dialog[None]):
+    """Shows a text, which must be safe to display, or the `Body` objects that a function draws."""
+
+    SCOPED_CSS = False  # subclasses use it, too
+    CSS = """
+    DetailScreen { background: $background; layout: vertical; }
+    DetailScreen Bar { padding: 0 1; background: $surface; }
+    DetailScreen BodyScroller { height: 1fr; padding: 0 0 0 1; }
+    """
+    BINDINGS: ClassVar = keys.bindings("detail")
+    AUTO_FOCUS = ""
+
+    def __init__(
+        self, title: str, content: Content, palette: Palette, *, session: Session | None = None, cwd: str = ""
+    ) -> None:
+        super().__init__()
+        self._title = title
+        self._content = content
+        self._palette = palette
+        self._session = session or Session()
+        self._cwd = cwd
+
+    def compose(self) -> ComposeResult:
+        yield Bar([Segment(self._title, self._palette.strong)], id="head")
+        yield BodyScroller(self._bodies, id="text")
+        yield KeyHints(self._hints(), self._palette, id="keys")
+
+    def on_mount(self) -> None:
+        """Show the numbers of the visible lines in the title bar, now and while the user scrolls."""
+        self.watch(self.query_one(BodyScroller), "scroll_y", self._show_position)
+        self.call_after_refresh(self._show_position)
+
+    def on_resize(self) -> None:
+        """Update the line range in the title: lines wrap differently at the new width."""
+        self.call_after_refresh(self._show_position)
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        self._palette = palette
+        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
+        self.query_one(BodyScroller).show(self._bodies)
+        self.query_one("#keys", KeyHints).use_palette(palette)
+        self.call_after_refresh(self._show_position)
+
+    def _bodies(self, width: int) -> Sequence[Body]:
+        if isinstance(self._content, str):
+            return [LongText(self._content, self._palette.text, width)]
+        context = DrawContext(
+            width=width, palette=self._palette, session=self._session, cwd=self._cwd, full=True
+        )
+        return self._content(context)
+
+    def _hints(self) -> Sequence[Hint]:
+        copy, close = (keys.bound_keys(self, name).split()[0] for name in ("detail.copy", "detail.close"))
+        return [(close, "close"), (copy, "copy all"), ("↑↓ PgUp PgDn", "scroll")]
+
+    def _show_position(self) -> None:
+        page = self.query_one(BodyScroller)
+        height = page.virtual_size.height
+        if not page.size.height or not height:
+            return
+        first = page.scroll_offset.y + 1
+        last = min(height, first + page.size.height - 1)
+        position = [Segment(f" {first:,}–{last:,} of {height:,}", self._palette.dim)]
+        self.query_one("#head", Bar).show(right=position)
+
+    def action_scroll(self, lines: int) -> None:
+        """Scroll down by this number of lines; up if negative."""
+        self.query_one(BodyScroller).scroll_relative(y=lines, animate=False)
+
+    def action_page(self, step: int) -> None:
+        """Scroll by a page, keeping one line in view."""
+        page = self.query_one(BodyScroller)
+        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+
+    def action_home(self) -> None:
+        """Scroll to the beginning."""
+        self.query_one(BodyScroller).scroll_home(animate=False)
+
+    def action_end(self) -> None:
+        """Scroll to the end."""
+        self.query_one(BodyScroller).scroll_end(animate=False)
+
+    def action_copy(self) -> None:
+        """Copy the selection, or everything if nothing is selected."""
+        text = self.get_selected_text() or self.query_one(BodyScroller).copy_text()
+        self.app.copy_to_clipboard(text)
+
+
+CONTEXT_ROWS = 3
+"""The number of rows shown above the line at which the file is opened."""
+
+
+class FileViewScreen(DetailScreen):
+    """A text file, scrolled to a marked line."""
+
+    def __init__(self, title: str, path: str, text: str, palette: Palette, *, line: int | None) -> None:
+        """Create the screen.
+
+        Control and invisible characters in `title` are replaced. `path` determines the syntax highlighting.
+        `line` is the line to mark.
+        """
+        super().__init__(escape_invisible_line(title), self._draw, palette)
+        self._path = path
+        self._text = text
+        self._line = line
+        self._is_new = True
+
+    def _draw(self, context: DrawContext) -> Sequence[Body]:
+        body = NumberedText(self._text, self._path, context.palette, context.width, marked=self._line)
+        if self._is_new and self._line is not None:
+            self._is_new = False
+            self.call_after_refresh(self._go_to_row, max(0, body.row_of(self._line) - CONTEXT_ROWS))
+        return [body]
+
+    def _go_to_row(self, row: int) -> None:
+        self.query_one(BodyScroller).scroll_to(y=row, animate=False, force=True)
+
+
+UPDATE_SECONDS = 0.1
+"""Seconds between two updates of the page while the command runs."""
+
+
+class OutputScreen(DetailScreen):
+    """Shows all output of a terminal that acp-tui keeps. At first, the end of the output is visible."""
+
+    def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
+        title = escape_line(terminal_command(terminal, cwd)) or "Agent command"
+        super().__init__(
+            title, lambda context: [FullOutput(terminal, context)], palette, session=session, cwd=cwd
+        )
+        self._terminal = terminal
+        self._shown_version = -1
+        self._timer: Timer | None = None
+
+    def on_mount(self) -> None:
+        """Update the page until the command ends."""
+        super().on_mount()
+        self._timer = self.set_interval(UPDATE_SECONDS, self._update)
+        self._show_state()
+        self.call_after_refresh(self.action_end)
+
+    def _update(self) -> None:
+        ended = self._terminal.ended_at is not None
+        if self._terminal.version != self._shown_version:
+            self._shown_version = self._terminal.version
+            self.query_one(BodyScroller).update()
+            self.call_after_refresh(self._show_position)
+        if ended:
+            assert self._timer is not None
+            self._timer.stop()
+            self._show_state()
+
+    def use_palette(self, palette: Palette) -> None:
+        """Apply the colours of a new theme."""
+        super().use_palette(palette)
+        self._show_state()
+
+    def _show_state(self) -> None:
+        state, palette = status_name(self._terminal), self._palette
+        words = exit_text(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
+        spans = [
+            Segment(f"{STATUS_ICONS[state]} ", palette.signs[state]),
+            Segment(self._title, palette.strong),
+            Segment(f"  {words}", palette.signs[state]),
+        ]
+        self.query_one("#head", Bar).show(spans)

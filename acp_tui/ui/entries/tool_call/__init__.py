@@ -1,1 +1,0 @@
-"""Draws tool calls: a headline, and below it the command, the changed files or the output."""

@@ -1,1 +1,0 @@
-"""Prompts in a conversation: sending, queueing and editing them, and the prompts of MCP servers."""

@@ -1,1 +1,0 @@
-"""Dialogs and pages that open over another screen: lists, confirmations, texts, help, the command palette."""

@@ -1,0 +1,254 @@
+"""The actions of the MCP screen on an item of a tab: a tool, a prompt, a resource, or a call."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.errors import UserError
+from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.session.state import McpCall, Session
+from acp_tui.ui.screens.mcp.elicitation_dialogs import server_title
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from acp_tui.mcp.inspection import ToolInfo
+    from acp_tui.schema_form.values import FormAnswer
+    from acp_tui.session.events import McpCalled
+    from acp_tui.ui.dialogs.confirm import ConfirmScreen
+    from acp_tui.ui.drawing.body import Body, DrawContext
+    from acp_tui.ui.screens.mcp.action_context import McpActionContext
+    from acp_tui.ui.screens.mcp.live_servers import KnownServer
+    from acp_tui.ui.screens.mcp.mcp_state import ListedCall
+
+
+MAX_ABOUT = 300
+"""The maximum number of characters of a description in the question before a call."""
+
+
+class ItemActions:
+    """The actions on items, and when each has an effect.
+
+    The argument `item` of the methods is the key of the chosen item.
+    """
+
+    def __init__(self, parts: McpActionContext) -> None:
+        self._screen = parts.screen
+        self._context = parts.context
+        self._live = parts.live
+        self._state = parts.state
+        self._palette = parts.palette
+        self._reload = parts.reload
+        self._show_error = parts.show_error
+        self._arguments: dict[
+            tuple[str, str], dict[str, Any]
+        ] = {}  # of the user's last call, by server and tool
+
+    def is_enabled(self, action: str, item: str | None, *, in_tab: bool) -> bool | None:
+        """Return whether an action has an effect now; None for actions that another class runs."""
+        match action:
+            case "open":
+                return not in_tab or item is not None
+            case "view":
+                return self._state.chosen is not None
+            case "changes":
+                return in_tab and self._is_changed(item)
+            case "accept":
+                return self._is_changed(item) if in_tab else self._any_changed()
+        return None
+
+    def label_of(self, key_id: str, *, in_tab: bool) -> str | None:
+        """Return the footer's label of a key if the label depends on the state; None for the usual label."""
+        if key_id == "mcp.open" and in_tab:
+            return {"tools": "call", "resources": "read"}.get(self._state.tab_name, "view")
+        return "accept all" if key_id == "mcp.accept" and not in_tab else None
+
+    # ------------------------------------------------------------------------- items
+
+    def open(self, item: str | None) -> None:
+        """Call the chosen tool, read the chosen resource, or show the chosen prompt or call."""
+        match self._state.tab_name:
+            case "tools":
+                self._screen.run_worker(self._call_tool(item), group="call", exclusive=True)
+            case "resources":
+                self._screen.run_worker(self._read_resource(item), group="call", exclusive=True)
+            case _:
+                self.view(item)
+
+    def view(self, item: str | None) -> None:
+        """Show the chosen item in full; with None, everything about the chosen server."""
+        from acp_tui.ui.screens.mcp import tool_call_screen
+
+        known = self._state.chosen
+        if known is None:
+            return
+        live, name = self._live.get(known), known.server.name
+        inspection = live.inspection
+        if item is None:
+            facts = self._state.facts(known)
+            self._show(
+                name, lambda drawing: tool_call_screen.server_page(known.server, facts, inspection, drawing)
+            )
+        elif self._state.tab_name == "calls":
+            self._view_call(next((one for one in self._state.calls(known) if one.key == item), None))
+        elif self._state.tab_name == "tools" and (tool := self._tool(item)) is not None:
+            self._show(f"{name} › {item}", lambda drawing: tool_call_screen.tool_page(tool, drawing))
+        elif inspection is not None and self._state.tab_name == "prompts":
+            prompt = next(one for one in inspection.prompts if one.name == item)
+            self._show(f"{name} › {item}", lambda drawing: tool_call_screen.prompt_page(prompt, drawing))
+        elif self._state.tab_name == "resources":
+            self.open(item)
+
+    def _view_call(self, listed: ListedCall | None) -> None:
+        from acp_tui.ui.entries.renderers import make_body
+        from acp_tui.ui.screens.mcp import tool_call_screen
+
+        if listed is None:
+            return
+        call = listed.call
+        if not isinstance(call, McpCall):
+            self._show("Call", lambda drawing: [make_body(call, drawing)], session=self._context.session)
+            return
+        entry = tool_call_screen.call_entry(call)
+        arguments = call.raw_arguments
+        self._show(
+            entry.title,
+            lambda drawing: [*tool_call_screen.arguments_body(arguments, drawing), make_body(entry, drawing)],
+        )
+
+    def _show(
+        self,
+        title: str,
+        content: Callable[[DrawContext], Sequence[Body]],
+        session: Session | None = None,
+    ) -> None:
+        from acp_tui.ui.dialogs.detail import DetailScreen
+
+        page = DetailScreen(
+            escape_invisible_line(title),
+            content,
+            self._palette(),
+            session=session,
+            cwd=str(self._context.cwd),
+        )
+        self._screen.app.push_screen(page)
+
+    def _tool(self, item: str | None) -> ToolInfo | None:
+        known = self._state.chosen
+        inspection = self._live.get(known).inspection if known is not None else None
+        tools = inspection.tools if inspection is not None else []
+        return next((tool for tool in tools if tool.name == item), None)
+
+    # ------------------------------------------------------------------------- calls by the user
+
+    async def _call_tool(self, item: str | None) -> None:
+        from acp_tui.mcp.schema_validation import SchemaValidator
+        from acp_tui.ui.schema_form.dialog import SchemaFormDialog
+        from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
+
+        known, tool = self._state.chosen, self._tool(item)
+        if known is None or tool is None:
+            return
+        connection = self._live.get(known).connection
+        if connection is None:
+            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            return
+        if _takes_no_arguments(tool.input_schema):
+            if await self._screen.app.push_screen_wait(self._confirmation(known, tool)):
+                page = ToolCallScreen(connection, tool.name, {}, self._palette(), self._record_call)
+                self._screen.app.push_screen(page)
+            return
+        dialog = SchemaFormDialog(
+            f"Call {tool.name}",
+            tool.input_schema,
+            self._palette(),
+            asked_by=server_title(known.server.name),
+            message=tool.description,
+            values=self._arguments.get((known.key, tool.name)),
+            validate=SchemaValidator(tool.input_schema).faults,
+        )
+        answer: FormAnswer | None = await self._screen.app.push_screen_wait(dialog)
+        if answer is not None and answer.action == "accept":  # None if the dialog could not be drawn
+            arguments = self._arguments[known.key, tool.name] = answer.content or {}
+            page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._record_call)
+            self._screen.app.push_screen(page)
+
+    def _confirmation(self, known: KnownServer, tool: ToolInfo) -> ConfirmScreen:
+        """Return the only question before a call of a tool without arguments."""
+        from acp_tui.ui.dialogs.confirm import ConfirmScreen
+
+        name, server = escape_invisible_line(tool.name), server_title(known.server.name)
+        about = escape_invisible_line(tool.description)
+        question = f"Call {name} of the {server}? It takes no arguments."
+        if about:
+            question += f"\n\n{about if len(about) <= MAX_ABOUT else about[:MAX_ABOUT] + '…'}"
+        return ConfirmScreen(question, self._palette(), yes="Call the tool", no="Cancel")
+
+    def _record_call(self, call: McpCalled) -> None:
+        if self._context.note is not None:
+            self._context.note(call)
+        self._reload()
+
+    async def _read_resource(self, uri: str | None) -> None:
+        from acp_tui.mcp.calls import read_resource
+        from acp_tui.protocol.content import read_blocks
+        from acp_tui.ui.entries import content as content_entry
+
+        known = self._state.chosen
+        connection = self._live.get(known).connection if known is not None else None
+        if connection is None or uri is None:
+            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            return
+        try:
+            contents = read_blocks(await read_resource(connection, uri))
+        except UserError as error:
+            self._show_error(error)
+            return
+        self._show(uri, lambda drawing: [content_entry.body(content, drawing) for content in contents])
+
+    # ------------------------------------------------------------------------- changed tools
+
+    def _is_changed(self, item: str | None) -> bool:
+        known = self._state.chosen
+        if known is None or item is None or self._state.tab_name != "tools":
+            return False
+        changes = self._state.tool_changes(known)
+        return item in (*changes.changed, *changes.added)
+
+    def _any_changed(self) -> bool:
+        return (known := self._state.chosen) is not None and bool(self._state.tool_changes(known))
+
+    def show_changes(self, item: str | None) -> None:
+        """Show the difference between the chosen tool as the user accepted it and as it is now."""
+        from acp_tui.mcp.inspection_record import tool_parts
+        from acp_tui.ui.entries.diff import DiffBody
+        from acp_tui.ui.screens.mcp import tool_call_screen
+
+        known, tool = self._state.chosen, self._tool(item)
+        if known is None or tool is None:
+            return
+        before = known.agreed_tools.get(tool.name)
+        diff = tool_call_screen.tool_difference(tool.name, before, tool_parts(tool))
+        title = f"{known.server.name} › {tool.name}: changes since you accepted it"
+        self._show(title, lambda drawing: [DiffBody(diff, drawing)])
+
+    async def accept(self, item: str | None) -> None:
+        """Accept the chosen tool as it is now; with None, all tools of the chosen server."""
+        from acp_tui.mcp.inspection_record import agree_to_tools
+
+        known = self._state.chosen
+        inspection = self._live.get(known).inspection if known is not None else None
+        if known is None or inspection is None:
+            return
+        try:
+            await asyncio.to_thread(agree_to_tools, known.server.digest(), inspection, item)
+        except OSError as error:
+            self._show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
+        self._reload()
+
+
+def _takes_no_arguments(schema: dict[str, Any]) -> bool:
+    """Return whether an input schema describes no argument, so that a form would be empty."""
+    described = {key for key, value in schema.items() if value not in ({}, [], False)}
+    return described <= {"type", "title", "description", "$schema"}

@@ -1,1 +1,0 @@
-"""The dialog for the agent's options. Imports widgets and dialogs."""

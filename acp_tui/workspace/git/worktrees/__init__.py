@@ -1,1 +1,0 @@
-"""Creates, inspects, merges and removes the git worktrees in which conversations work."""
