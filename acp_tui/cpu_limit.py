@@ -45,7 +45,7 @@ def cpu_limit(seconds: float) -> Iterator[None]:
 
 
 def pattern_found(pattern: str, text: str) -> bool | None:
-    """Return whether an untrusted regular expression matches anywhere in a text.
+    """Return whether an untrusted regular expression matches anywhere in text.
 
     Returns None if the pattern is not valid, is too long or takes too long.
     """

@@ -100,7 +100,7 @@ class Launch:
     env: dict[str, str] = field(default_factory=dict)  # added to our own environment
     install_hint: str | None = None  # a command that installs the agent
     ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
-    missing_file_is_empty: bool = False  # reads of missing files return an empty text; see catalogue.toml
+    missing_file_is_empty: bool = False  # reads of missing files return an empty string; see catalogue.toml
     once_option: str = ""  # the id of the permission option that means "this once"; see catalogue.toml
     has_qwen_questions: bool = False  # it asks the user as Qwen Code does; see `protocol/qwen_questions.py`
     instead_of_mode: dict[str, str] = field(default_factory=dict)  # as in `KnownAgent`

@@ -61,7 +61,7 @@ class PromptBlockBuilder:
         self._read_resource = read_resource
 
     async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
-        """Return the blocks of a text and its attachments. Raises `UserError` if an attachment fails."""
+        """Return the blocks of the text and its attachments. Raises `UserError` if an attachment fails."""
         blocks: list[Block] = [{"type": "text", "text": text}]
         for attachment in dict.fromkeys(attachments):
             match attachment:

@@ -1,4 +1,4 @@
-"""The difference between two versions of a text, or the content of a patch."""
+"""The difference between two versions of the text, or the content of a patch."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CACHE_SIZE = 32
 
 
 class Difference:
-    """The changes between two versions of a text, grouped into hunks."""
+    """The changes between two versions of the text, grouped into hunks."""
 
     def __init__(self, hunks: Sequence[Hunk], notes: Sequence[str] = ()) -> None:
         self.hunks = hunks
@@ -98,7 +98,7 @@ class _FullDifference(Difference):
 
 @lru_cache(maxsize=CACHE_SIZE)
 def compare_texts(old: str | None, new: str | None, first: int = 1) -> Difference:
-    """Return the difference between two versions of a text. None stands for a version that does not exist.
+    """Return the difference between two versions of the text. None stands for a version that does not exist.
 
     `first` is the number that the first line of each text gets.
     """
@@ -141,7 +141,7 @@ def parse_patch(patch: str) -> Difference:
 
 
 def _lines(text: str | None) -> tuple[list[str], bool]:
-    """Return the lines of a text, and whether the newline after the last one is missing."""
+    """Return the lines of the text, and whether the newline after the last one is missing."""
     if not text:
         return [], False
     lines = text.split("\n")

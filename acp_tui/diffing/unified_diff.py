@@ -51,7 +51,7 @@ def _renumber(header: str, first: int) -> str:
 
 
 def _lines(text: str | None, other: str | None) -> list[str]:
-    """Split a text into lines. If only the other text ends with a newline, add `_NO_END` to the last line."""
+    """Split text into lines. If only the other text ends with a newline, add `_NO_END` to the last line."""
     lines = (text or "").splitlines()
     if text and other and other.endswith("\n") and not text.endswith("\n"):
         lines[-1] += _NO_END

@@ -32,7 +32,7 @@ class MarkdownText(NamedTuple):
 
 
 class ContentBlock(NamedTuple):
-    """An image, a file, a link or a text. With `verbatim`, the text is a tool's output rather than prose."""
+    """An image, a file, a link or text. With `verbatim`, the text is a tool's output rather than prose."""
 
     content: Content
     verbatim: bool = False

@@ -162,7 +162,7 @@ def _step(item: PlanItem) -> str:
 
 
 def _in_tag(text: str) -> str:
-    """Escape a text for use inside an HTML element, where Markdown is not parsed."""
+    """Escape text for use inside an HTML element, where Markdown is not parsed."""
     return escape(" ".join(text.split()), quote=False)
 
 

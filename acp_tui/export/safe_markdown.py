@@ -3,7 +3,7 @@
 HTML is disabled, because a `</details>` from an agent would close an element of the document. A code fence
 left open is closed. The Markdown is parsed to find its code; outside code, an unescaped `<` becomes `&lt;`,
 so that even a renderer that allows HTML finds none. Such a renderer can also keep `javascript:` links.
-Therefore all links of a text with such a link become plain text. A text that defines such a link becomes a
+Therefore all links of a text with such a link become plain text. Text that defines such a link becomes a
 code block.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MAX_NESTING = 60
-"""The maximum depth of nested quotes and lists. A text with deeper nesting is shown without formatting."""
+"""The maximum depth of nested quotes and lists. Text with deeper nesting is shown without formatting."""
 _SPECIAL = re.compile(r"[\\`*\[\]|<>~$]|&(?=[#\w])|(?<!\w)_|_(?!\w)")
 _SPECIAL_AT_START = re.compile(r"(?:[#+=:-]|\d+(?=[.)]))")
 _STEP = re.compile(r"\\.|(?P<ticks>`+)|(?P<less><)|[^\\`<]+|.", re.DOTALL)
@@ -141,7 +141,7 @@ def _code_span_end(text: str, start: int, ticks: str) -> int:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text on one line, escaped so that Markdown shows it literally."""
+    """Return text on one line, escaped so that Markdown shows it literally."""
     line = _SPECIAL.sub(r"\\\g<0>", " ".join(text.split()))
     start = _SPECIAL_AT_START.match(line)
     if start is None:

@@ -149,9 +149,9 @@ def _declarations(style: Any, colours: dict[str, str]) -> str:
 
 
 def _colour(value: Any, colours: dict[str, str]) -> str:
-    """Return a colour as `#rrggbb`. `value` is such a text already, or is the name of one of `colours`.
+    """Return a colour as `#rrggbb`. `value` is such text already, or is the name of one of `colours`.
 
-    For anything else return an empty text, so that a theme cannot inject CSS.
+    For anything else return an empty string, so that a theme cannot inject CSS.
     """
     value = colours.get(value, value) if isinstance(value, str) else ""
     return value if _COLOUR.fullmatch(value) else ""

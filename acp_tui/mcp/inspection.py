@@ -401,7 +401,7 @@ def _template_info(template: ResourceTemplate) -> TemplateInfo:
 
 
 def _text(text: Any) -> str:
-    """Return a text, shortened to `MAX_TEXT`; an empty string for anything else."""
+    """Return text, shortened to `MAX_TEXT`; an empty string for anything else."""
     if not isinstance(text, str) or len(text) <= MAX_TEXT:
         return text if isinstance(text, str) else ""
     return f"{text[: MAX_TEXT - 1]}…"

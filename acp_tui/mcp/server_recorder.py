@@ -38,7 +38,7 @@ class LogBudget:
         self._dropped = 0
 
     def pass_lines(self, text: str) -> list[str]:
-        """Return those lines of a text that may be logged. Empty lines are left out.
+        """Return those lines of the text that may be logged. Empty lines are left out.
 
         If lines were dropped before, the first returned line says how many.
         """

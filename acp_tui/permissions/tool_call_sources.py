@@ -280,7 +280,7 @@ def _nested(inputs: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """Return the JSON object in a text; None if the text is not a JSON object."""
+    """Return the JSON object in the text; None if the text is not a JSON object."""
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
@@ -329,7 +329,7 @@ def _paths(source: Mapping[str, Any]) -> Iterator[str]:
 MAX_PATHS = 200
 """The maximum number of paths to check. Each check costs calls to the file system."""
 MAX_TEXT = 256 * 1024
-"""How many characters of a text are searched for paths."""
+"""How many characters of text are searched for paths."""
 _ADDRESS = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
 _HOME = re.compile(r"\$HOME\b|\$\{HOME\}")
 _PATH_IN_TEXT = re.compile(
@@ -381,7 +381,7 @@ class _Search:
         self._seen: set[str] = set()
 
     def paths(self, given: RawText) -> Iterator[tuple[str, Target]]:
-        """Yield the paths that a text is or, if the search looks within texts, contains."""
+        """Yield the paths that the text is or, if the search looks within texts, contains."""
         whole = _HOME.sub("~", _FILE_ADDRESS.sub("", given.text.strip()[: MAX_PATH + 1], count=1))
         is_pattern = given.key in PATTERN_KEYS
         if not given.is_key and self._is_path(whole) and not (is_pattern and not self._is_usual(whole)):
@@ -397,7 +397,7 @@ class _Search:
     def _check(self, path: str, *, resolve: bool) -> Iterator[tuple[str, Target]]:
         """Yield the path if it is outside the workspace or sensitive.
 
-        Without `resolve`, links are not followed: words of a text such as "and/or" are rarely paths.
+        Without `resolve`, links are not followed: words of text such as "and/or" are rarely paths.
         """
         if path in self._seen or len(path) > MAX_PATH or _REVISION.fullmatch(path):
             return

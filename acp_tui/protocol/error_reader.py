@@ -15,7 +15,7 @@ from acp_tui.session.record import AUTH_REQUIRED
 from acp_tui.session.safe_text import escape_controls, visible_excerpt, visible_json
 from acp_tui.session.state import RpcError
 
-# Messages that only repeat the code. If there is a text in `data`, it says more.
+# Messages that only repeat the code. If there is text in `data`, it says more.
 _EMPTY_PHRASES = frozenset(
     {
         "", "error", "internal error", "invalid params", "invalid request", "method not found", "parse error",

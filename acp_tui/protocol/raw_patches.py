@@ -29,7 +29,7 @@ _START = re.compile(
     re.IGNORECASE,
 )
 _HINTS = ("*** ", "\n+++ ", _GIT_HEADER, _INDEX_HEADER)
-"""A text with a patch contains at least one of these."""
+"""Text with a patch contains at least one of these."""
 _NO_FILES = frozenset({"/dev/null", "dev/null", ""})
 
 
@@ -50,7 +50,7 @@ class PatchedFile:
 
 
 def is_patch(text: str) -> bool:
-    """Return True if the text as a whole is a patch, rather than a text that contains one."""
+    """Return True if the text as a whole is a patch, rather than text that contains one."""
     return _START.match(text) is not None
 
 
@@ -64,7 +64,7 @@ def patched_files(text: str) -> list[PatchedFile]:
 
 
 class _PatchedFileReader:
-    """Reads a text line by line."""
+    """Reads text line by line."""
 
     def __init__(self, lines: list[str]) -> None:
         self.files: list[PatchedFile] = []
@@ -217,7 +217,7 @@ class RawPatches:
 
 @dataclass(frozen=True, slots=True)
 class RawText:
-    """A text in a raw input."""
+    """Text in a raw input."""
 
     text: str
     key: str = ""  # the innermost key above it
@@ -226,7 +226,7 @@ class RawText:
 
 
 def texts_in(raw_input: Any) -> tuple[list[RawText], bool]:
-    """Return the texts in a raw input, including keys. Of a text that is JSON, return the texts in it.
+    """Return the texts in a raw input, including keys. Of text that is JSON, return the texts in it.
 
     The second item is False if there are more than `MAX_VALUES` values. Then texts are missing.
     """
@@ -313,7 +313,7 @@ def _side(lines: list[str], signs: str) -> str:
 
 
 def _json_within(text: str) -> Any:
-    """Return the object or list that a text contains as JSON; None for other texts."""
+    """Return the object or list that the text contains as JSON; None for other texts."""
     stripped = text.strip()
     if not (stripped[:1] in {"{", "["} and stripped[-1:] in {"}", "]"}):
         return None

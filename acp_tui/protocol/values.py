@@ -13,7 +13,7 @@ MAX_LENGTH = 100_000
 
 
 def limit_length(value: str) -> str:
-    """Truncate a text longer than `MAX_LENGTH`, and append the number of omitted characters."""
+    """Truncate text longer than `MAX_LENGTH`, and append the number of omitted characters."""
     if len(value) <= MAX_LENGTH:
         return value
     return f"{value[:MAX_LENGTH]} … {len(value) - MAX_LENGTH:,} more characters"

@@ -1,4 +1,4 @@
-"""Who changed which lines of a text: the agent in one of its turns, or the user in between.
+"""Who changed which lines of the text: the agent in one of its turns, or the user in between.
 
 A set of authors is an integer of bits: `YOU` for the user, `CLOSED` for anybody while the session was closed,
 `turn_bit(number)` for a turn.
@@ -44,7 +44,7 @@ def turns_of(authors: int) -> Iterator[int]:
 def block_authors(
     versions: Sequence[Sequence[str]], authors: Sequence[int], blocks: Sequence[Block]
 ) -> tuple[int, ...]:
-    """Return who changed each block of a text.
+    """Return who changed each block of the text.
 
     Args:
         versions: All versions of the text, from the first to the current one.

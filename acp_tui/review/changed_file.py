@@ -81,7 +81,7 @@ class ChangedFile:
     path: Path
     old: FileVersion
     now: FileVersion
-    text: TextChange | None = None  # None if one side is not a text
+    text: TextChange | None = None  # None if one side is not text
     authors: int = 0  # see `authorship`; 0 if unknown
     obstacle: str | None = None
     """Why the file cannot be reverted: a clause to follow "cannot be reverted: "; None if it can be."""

@@ -35,7 +35,7 @@ def join_lines(lines: Sequence[str]) -> bytes:
 
 @dataclass(frozen=True)
 class TextChange:
-    """The lines of a text before and after a change, and the blocks that differ."""
+    """The lines of the text before and after a change, and the blocks that differ."""
 
     old: tuple[str, ...]
     new: tuple[str, ...]

@@ -28,7 +28,7 @@ NO_VALUE = Missing.NO_VALUE
 class FieldChoice:
     """A value to choose. The title and the description come from the schema and are not safe to display."""
 
-    value: Any  # a text, number, boolean or null
+    value: Any  # text, number, boolean or null
     title: str
     description: str = ""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     PatternSearch = Callable[[str, str], bool | None]
-"""Returns whether a pattern is found in a text; None if the pattern is unusable or too slow."""
+"""Returns whether a pattern is found in text; None if the pattern is unusable or too slow."""
 
 MAX_SHOWN_PATTERN = 60
 """The maximum number of characters shown of a pattern. Longer patterns are cut."""
@@ -39,7 +39,7 @@ _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
 def text_problem(text: str, limits: ValueLimits, search: PatternSearch) -> str:
-    """Return why a text breaks the limits; "" if no problem is found."""
+    """Return why the text breaks the limits; "" if no problem is found."""
     length = len(text)
     if length < limits.min_length:
         return f"At least {_count(limits.min_length, 'character')}, now {length:,}."
@@ -120,7 +120,7 @@ def _count(number: int, noun: str) -> str:
 
 
 Entry = str | tuple[int, ...]
-"""What the user entered: a text, or the indexes of the chosen values for `choice` and `choices`."""
+"""What the user entered: text, or the indexes of the chosen values for `choice` and `choices`."""
 
 MAX_DIGITS = 300
 """The maximum length of a typed number. Python converts at most 4300 digits."""
@@ -219,7 +219,7 @@ def _number(text: str) -> float:
 
 
 def read_json(text: str) -> Any:
-    """Return the JSON value of a text.
+    """Return the JSON value of the text.
 
     Raises:
         EntryError: if the text is not JSON, is nested too deeply, or contains a number that is too long.

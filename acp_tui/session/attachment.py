@@ -48,7 +48,7 @@ class ServerResource(NamedTuple):
 
 
 class EmbeddedText(NamedTuple):
-    """A text with an address, such as a resource that came with a prompt of an MCP server."""
+    """Text with an address, such as a resource that came with a prompt of an MCP server."""
 
     token: str
     uri: str

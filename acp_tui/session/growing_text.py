@@ -1,4 +1,4 @@
-"""A text that grows chunk by chunk.
+"""Text that grows chunk by chunk.
 
 The result does not depend on how the text was split into chunks.
 """
@@ -12,7 +12,7 @@ CHUNKS_PER_PART = 256
 
 
 class GrowingText:
-    """A text that grows by appending. `append` does not copy the whole text. Chunks are made safe to display.
+    """Text that grows by appending. `append` does not copy the whole text. Chunks are made safe to display.
 
     A CR or half of a surrogate pair at the end of a chunk is held back until the next chunk, because its
     meaning depends on what follows.

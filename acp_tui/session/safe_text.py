@@ -44,13 +44,13 @@ def escape_controls(text: str) -> str:
 
 
 def escape_line(text: str) -> str:
-    """Make a text safe as `visible` does, and put it on one line: for titles, names and paths."""
+    """Make text safe as `escape_controls` does, and put it on one line: for titles, names and paths."""
     text = escape_controls(text)
     return " ".join(text.split("\n")).replace("\t", " ") if "\n" in text or "\t" in text else text
 
 
 def visible_row(text: str) -> str:
-    """Make a text safe as `visible` does, for one row of a screen: tabs and newlines become symbols."""
+    """Make text safe as `escape_controls` does, for one row of a screen: tabs and newlines become symbols."""
     text = escape_controls(text)
     return text.replace("\n", "␊").replace("\t", "␉") if "\n" in text or "\t" in text else text
 

@@ -213,7 +213,7 @@ _CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-
 
 
 def plain(text: str) -> str:
-    """Return a text in lower case without accents, the form in which words are compared."""
+    """Return text in lower case without accents, the form in which words are compared."""
     lower = text.lower()
     if lower.isascii():
         return lower
@@ -222,7 +222,7 @@ def plain(text: str) -> str:
 
 
 def words_of(plain_text: str) -> list[str]:
-    """Split a text made by `plain` into words: runs of letters and digits.
+    """Split text made by `plain` into words: runs of letters and digits.
 
     Each common Chinese, Japanese or Korean character is a separate word, because such texts often have no
     spaces.
@@ -389,7 +389,7 @@ def _words(text: str) -> str:
 
 
 def compress(text: str) -> bytes:
-    """Return the compressed form in which a text is stored in the index."""
+    """Return the compressed form in which text is stored in the index."""
     return zlib.compress(text.encode(), 1)
 
 

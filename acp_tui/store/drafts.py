@@ -19,7 +19,7 @@ class Drafts:
         self._lines = JsonLinesFile(state_dir / "drafts.jsonl", condense=_current_drafts)
 
     def save(self, session: str, text: str) -> None:
-        """Save a draft; an empty text deletes it. Raises `OSError`."""
+        """Save a draft; an empty string deletes it. Raises `OSError`."""
         self._lines.append({"session": session, "text": text})
 
     def load(self, session: str) -> str:

@@ -33,7 +33,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def may_hold_secret(text: str) -> bool:
-    """Return whether a text may contain a secret. The check is quick: a microsecond for a chunk of prose."""
+    """Return whether text may contain a secret. The check is quick: a microsecond for a chunk of prose."""
     return (_has_hint(text) or _DIGIT.search(text) is not None) and _LETTERS.search(text) is not None
 
 
@@ -50,7 +50,7 @@ def redact_text(text: str) -> str:
 
 
 def redact_after(context: str, text: str) -> str:
-    """Redact a text that follows on `context`. Secrets that began in `context` are masked up to their end."""
+    """Redact text that follows on `context`. Secrets that began in `context` are masked up to their end."""
     whole = context + text
     return _masked(whole, len(context), len(whole), _spans(whole))
 
@@ -68,14 +68,14 @@ def redact_lines(lines: Sequence[str]) -> list[str]:
 
 
 def open_secret(text: str) -> str:
-    """Return the end of a text from where a secret of several lines may continue in the text that follows."""
+    """Return the end of the text, from where a secret of several lines may continue in what follows."""
     recent = text[-_MAX_CONTEXT:]
     start = max(recent.rfind(opener) for opener in _OPENERS)
     return recent[start:] if start >= 0 else ""
 
 
 def _masked(text: str, start: int, end: int, spans: Sequence[tuple[int, int]]) -> str:
-    """Return a part of a text in which the spans are replaced by `MASK`."""
+    """Return a part of the text in which the spans are replaced by `MASK`."""
     pieces: list[str] = []
     done = start
     for first, stop in spans:

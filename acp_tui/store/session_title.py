@@ -40,7 +40,7 @@ def clean_session_name(name: str) -> str:
 MAX_RECORDS_SEARCHED = 2_000
 """The number of records to search for a prompt or command if a session has no title."""
 MAX_TITLE_CHARACTERS = 200
-"""The maximum length of a title that is made of a text such as a draft."""
+"""The maximum length of a title that is made of text such as a draft."""
 
 
 class UnsentWork:

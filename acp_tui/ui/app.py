@@ -358,7 +358,7 @@ class AcpTui(ResilientApp):
         return self._clipboard_text
 
     def copy_to_clipboard(self, text: str) -> None:
-        """Copy a text to the clipboard, and show a toast that says how the text was copied."""
+        """Copy text to the clipboard, and show a toast that says how the text was copied."""
         self._clipboard_text = text
         self.run_worker(self._copy(text), group="clipboard")
 

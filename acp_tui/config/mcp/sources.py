@@ -406,7 +406,7 @@ def _checked(server: Server, cwd: Path) -> Server:
 
 
 def _shorten(text: str) -> str:
-    """Shorten a text for a message."""
+    """Shorten text for a message."""
     return text if len(text) <= MAX_NAME_CHARACTERS else text[: MAX_NAME_CHARACTERS - 1] + "…"
 
 

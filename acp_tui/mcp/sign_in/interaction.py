@@ -27,7 +27,7 @@ class SignInInteraction:
     """Read what the user pastes: the address of the page where the browser ended up, or the code.
 
     None if nothing can be pasted. The call is cancelled when the browser's redirect arrives, and repeated
-    after a text that cannot be used. Raises `SignInCancelled` if the user gives up.
+    after text that cannot be used. Raises `SignInCancelled` if the user gives up.
     """
 
     confirm_address: Callable[[str], Awaitable[bool]]

@@ -92,7 +92,7 @@ def find_end(text: str, start: int, quote: str) -> int:
 
 
 def replace_escapes(text: str) -> str:
-    """Replace backslash escapes in a text as shells do in `$'…'` and in the format of `printf`.
+    """Replace backslash escapes in text as shells do in `$'…'` and in the format of `printf`.
 
     The result can contain NUL, which ends the text in `$'…'`.
     """

@@ -336,7 +336,7 @@ class _Parser:
         return text
 
     def double_quoted(self, part: CommandPart) -> tuple[str, bool]:
-        """Parse a text in double quotes. Return the text, and whether it is literal."""
+        """Parse text in double quotes. Return the text, and whether it is literal."""
         pieces: list[str] = []
         literal = True
         self.at += 1

@@ -254,9 +254,9 @@ MAX_SCRIPT_DEPTH = 4
 MAX_CALLS = 20
 """The maximum number of calls of the functions in a line to check."""
 MAX_MENTIONS = 500
-"""The maximum number of commands to check in a text that cannot be parsed."""
+"""The maximum number of commands to check in text that cannot be parsed."""
 MENTION_WORDS = 64
-"""How many words of a text are taken as one command, from the command's name on."""
+"""How many words of text are taken as one command, from the command's name on."""
 WINDOW = 64 * 1024
 """How many characters to search at a time. A regular expression blocks all other threads while it runs."""
 LONGEST_BOMB = 1024
@@ -276,7 +276,7 @@ def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence
 
 
 def find_danger_in_prose(text: str) -> str | None:
-    """Return why a command in a text, such as a title, is dangerous; None if no command is dangerous.
+    """Return why a command in text, such as a title, is dangerous; None if no command is dangerous.
 
     The check is less exact than that of `find_danger`.
     """
@@ -328,7 +328,7 @@ def _in_prose(text: str, depth: int) -> str | None:
 
 
 def _mentions(text: str) -> list[CommandPart]:
-    """Return the passages of a text that begin with the name of a dangerous command, parsed as commands."""
+    """Return the passages of text that begin with the name of a dangerous command, parsed as commands."""
     parts: list[CommandPart] = []
     pipeline = 1
     for separator, piece in _pieces(text):
@@ -347,7 +347,7 @@ def _mentions(text: str) -> list[CommandPart]:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:
-    """Split a text at separators such as `;` and `|`. Yield pairs of a separator and the piece after it.
+    """Split text at separators such as `;` and `|`. Yield pairs of a separator and the piece after it.
 
     The first separator is empty. Very long pieces are divided.
     """

@@ -194,7 +194,7 @@ def expand_command(command: Sequence[str], kind: Kind, text: str) -> list[str]:
 
 
 def _short(text: str) -> str:
-    """Shorten a text to one line without control characters or semicolons.
+    """Shorten text to one line without control characters or semicolons.
 
     Semicolons separate the fields of OSC 777.
     """

@@ -623,7 +623,7 @@ class ConversationScreen(SessionScreen):
     # ------------------------------------------------------------------------- messages of the widgets
 
     def type_text(self, text: str) -> None:
-        """Focus the prompt and type a text into it.
+        """Focus the prompt and type text into it.
 
         If a read-only line replaces the prompt, only focus this line.
         """

@@ -55,14 +55,14 @@ class EntryActions:
                 self._open(entry)
 
     def copy(self, text: str) -> None:
-        """Copy a text to the clipboard."""
+        """Copy text to the clipboard."""
         if text.strip():
             self._screen.app.copy_to_clipboard(text)
         else:
             self._screen.notify("There is nothing to copy here.", timeout=3)
 
     def show_text(self, title: str, text: str) -> None:
-        """Show a text in full screen."""
+        """Show text in full screen."""
         from acp_tui.ui.dialogs.detail import DetailScreen
 
         self._screen.open_dialog(DetailScreen(title, text, self._context.palette))

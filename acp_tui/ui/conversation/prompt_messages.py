@@ -194,7 +194,7 @@ class PromptFiller:
     # ------------------------------------------------------------------------- the input
 
     def edit(self, text: str) -> None:
-        """Put a text into the input, and focus the input."""
+        """Put text into the input, and focus the input."""
         self._prompt.load(text)
         self._prompt.focus()
 

@@ -145,7 +145,7 @@ class Find:
     def move(self, step: int) -> None:
         """Go to the next (1) or previous (-1) match.
 
-        If the search line is hidden but contains a text, show it and repeat the search first.
+        If the search line is hidden but contains text, show it and repeat the search first.
         """
         if not self._line.shown and self._line.needle:
             self._line.show()
@@ -155,7 +155,7 @@ class Find:
         self._show_count()
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in an entry and mark the text, as if the user had searched for it.
+        """Scroll to text in an entry and mark the text, as if the user had searched for it.
 
         Does nothing if there is no such entry.
         """
@@ -269,7 +269,7 @@ class SessionScreen(BaseScreen):
         return str(conversation.project_folder) if conversation is not None else self.context.cwd
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in the conversation, and mark the text."""
+        """Scroll to text in the conversation, and mark the text."""
         self.find.show_place(place)
 
     def now(self) -> float:

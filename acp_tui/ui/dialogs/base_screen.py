@@ -294,7 +294,7 @@ class BaseScreen(ResponsiveScreen[None]):
         return ""
 
     def show_place(self, place: TextPlace) -> None:
-        """Scroll to a text in the conversation, and mark the text. Without a conversation, do nothing."""
+        """Scroll to text in the conversation, and mark the text. Without a conversation, do nothing."""
 
     def conversation_facts(self) -> ConversationFacts | None:
         """Return what the overview shows about the conversation; None if the screen has no conversation."""
@@ -343,7 +343,7 @@ def changed_files(session: Session) -> int:
 
 
 class TextPlace(NamedTuple):
-    """Where a text is: the entry that contains it, and the text itself."""
+    """Where some text is: the entry that contains it, and the text itself."""
 
     entry: int  # the entry's id
     text: str  # empty for the beginning of the entry

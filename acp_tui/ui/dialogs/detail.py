@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class DetailScreen(Dialog[None]):
-    """Shows a text, which must be safe to display, or the `Body` objects that a function draws."""
+    """Shows text, which must be safe to display, or the `Body` objects that a function draws."""
 
     SCOPED_CSS = False  # subclasses use it, too
     CSS = """

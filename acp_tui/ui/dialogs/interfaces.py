@@ -115,7 +115,7 @@ class ConversationView(Protocol):
         """Called when the state of the session was created. The agent is not running yet."""
 
     def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Called when a record was applied to the session."""
+        """Called when a record has been applied to the session."""
 
     def start_failed(self, error: UserError) -> None:
         """Called when the conversation could not be created, or the user refused to start its agent."""

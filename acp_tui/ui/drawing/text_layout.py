@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     Wrapper = Callable[[Iterable[Segment], int], list[list[Segment]]]
 
 MAX_LINES_FULL = 5_000
-"""The maximum number of lines of a text on the screen that shows one entry in full. All are drawn at once."""
+"""The maximum number of lines of text on the screen that shows one entry in full. All are drawn at once."""
 INDENT = 2
 """The width, in cells, of the symbol and the space before the text of an entry."""
 MAX_LINES_SHORT = 6
 """The maximum number of lines of an error or a notice in the transcript."""
 MAX_LINES = 400
-"""The maximum number of lines of a text in the transcript."""
+"""The maximum number of lines of text in the transcript."""
 
 
 def hanging_lines(first: Spans, spans: Spans, width: int, indent: int = INDENT) -> list[Strip]:
@@ -57,12 +57,12 @@ def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> lis
 
 
 def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Wrap and indent a text that may have several lines."""
+    """Wrap and indent text that may have several lines."""
     return _lines(text, style, width, indent, cut=wrap)
 
 
 def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
-    """Wrap and indent a text whose columns matter, such as code. Lines are also broken inside words."""
+    """Wrap and indent text whose columns matter, such as code. Lines are also broken inside words."""
     return _lines(text, style, width, indent, cut=hard_wrap)
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 if TYPE_CHECKING:
     FindBreak = Callable[[str, int, int], tuple[int, int]]
-    """Given a text, where a line starts and where it is full: where it ends and where the next one starts."""
+    """Given text, where a line starts and where it is full: where it ends and where the next one starts."""
 
 TAB_WIDTH = 4
 TAB_MARK = "→"
@@ -65,7 +65,7 @@ def wrap_exact_count(text: str, width: int) -> int:
 
 
 def truncate_line(text: str) -> str:
-    """Cut a text at `MAX_LINE_LENGTH` and append how many characters are omitted.
+    """Cut text at `MAX_LINE_LENGTH` and append how many characters are omitted.
 
     Drawing a longer line could take seconds.
     """
@@ -110,7 +110,7 @@ def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
 
 
 def shorten(text: str, width: int) -> str:
-    """Shorten a text to at most `width` cells.
+    """Shorten text to at most `width` cells.
 
     If the text is cut, the text ends in an ellipsis, unless `width` is below 1.
     """
@@ -137,7 +137,7 @@ def shorten_spans(spans: list[Segment], width: int) -> list[Segment]:
 def shorten_path(path: str, width: int) -> str:
     """Shorten a path to at most `width` cells, by replacing its beginning with an ellipsis.
 
-    Return an empty text if `width` is below 1.
+    Return an empty string if `width` is below 1.
     """
     if cell_len(path) <= width:
         return path
@@ -202,7 +202,7 @@ def _expand_span_tabs(spans: list[Segment]) -> list[Segment]:
 
 
 def _breaks(text: str, width: int, find_break: FindBreak) -> list[tuple[int, int]]:
-    """Wrap a text to `width` cells, and return the start and end index of each line."""
+    """Wrap text to `width` cells, and return the start and end index of each line."""
     one_cell_each = text.isascii()
     if (len(text) if one_cell_each else cell_len(text)) <= width:
         return [(0, len(text))]

@@ -26,7 +26,7 @@ INDENT = "  "
 SIGNS = {"image": "▣", "audio": "♪", "resource_link": "↗", "resource": "▤"}
 WORDS = {"resource_link": "link", "resource": "file"}
 MAX_TEXT_LINES = 5
-"""The maximum number of lines shown of a text that is embedded in a message, such as a file."""
+"""The maximum number of lines shown of text that is embedded in a message, such as a file."""
 MAX_RAW_CHARACTERS = 2000
 """The maximum number of characters shown of content of an unknown kind."""
 

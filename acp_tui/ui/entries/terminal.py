@@ -131,7 +131,7 @@ def omission_text(characters: int) -> str:
 
 
 def original_length(text: str) -> int:
-    """Return the length of a text, including the characters that its omission lines stand for."""
+    """Return the length of the text, including the characters that its omission lines stand for."""
     pattern = f"(?m)^{omission_text(0).replace('0', '([0-9,]+)')}$"
     return len(text) + sum(int(count.replace(",", "")) for count in re.findall(pattern, text))
 

@@ -57,15 +57,15 @@ INDENT = 4
 FILE_KINDS = ("read", "search", "fetch")
 """Kinds of calls whose text comes from a file or a web page.
 
-Such a text is drawn as Markdown only if all of it is in a code fence.
+Such text is drawn as Markdown only if all of it is in a code fence.
 """
 FAILURE_MESSAGE = "message"
-"""The `kind` to pass to `text_body` for a text that says why a call failed.
+"""The `kind` to pass to `text_body` for text that says why a call failed.
 
-Such a text is drawn as prose even if it is fenced.
+Such text is drawn as prose even if it is fenced.
 """
 MAX_LINES = 20
-"""The maximum number of lines of a text in the transcript."""
+"""The maximum number of lines of text in the transcript."""
 MAX_TEXT_LINES_FULL = 5_000
 """Like `MAX_LINES`, but for the screen that shows one entry in full. There, all lines are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
@@ -90,12 +90,12 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
 
 
 def _is_listing(text: str) -> bool:
-    """Return True if a text has numbered lines of a file: Markdown would join the lines into a paragraph."""
+    """Return True if the text has numbered lines of a file, which Markdown would join into a paragraph."""
     return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
 
 
 def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
-    """Draw the first lines of a text as Markdown, and `▸ more` below them if lines are omitted."""
+    """Draw the first lines of text as Markdown, and `▸ more` below them if lines are omitted."""
     from acp_tui.ui.markdown.document import Document
 
     limit = MAX_MARKDOWN_LINES_FULL if context.full else MAX_LINES
@@ -118,7 +118,7 @@ def strip_fence(text: str) -> str:
 def plain_strips(
     text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
 ) -> list[Strip]:
-    """Draw the first lines of a text without parsing Markdown. If lines are omitted, say how many."""
+    """Draw the first lines of text without parsing Markdown. If lines are omitted, say how many."""
     lines = text.strip("\n").split("\n")
     limit = MAX_TEXT_LINES_FULL if context.full else MAX_LINES
     strips: list[Strip] = []

@@ -178,7 +178,7 @@ def _percent_encode(url: str) -> str:
 
 
 def parse(text: str, references: References, *, inline: bool = False) -> list[SyntaxTreeNode] | None:
-    """Return the blocks of a text, or None if they are nested too deeply.
+    """Return the blocks of the text, or None if they are nested too deeply.
 
     With `inline`, the text is parsed as part of a paragraph, even if it looks like another block.
     """
@@ -192,7 +192,7 @@ def parse(text: str, references: References, *, inline: bool = False) -> list[Sy
 
 
 def link_definitions(text: str) -> References:
-    """Return the link reference definitions in a text."""
+    """Return the link reference definitions in text."""
     env: dict[str, Any] = {}
     parser().parse(text, env)
     found: References = env.get("references", {})

@@ -48,13 +48,13 @@ _MARKUP = re.compile(
 )
 _SPACE_BETWEEN_WORDS = re.compile(r"(?<=[^ \t>]) (?=[^ \t<])")  # not next to `<br>`
 _LOOKBEHIND = 2000
-"""The number of characters at the end of a text that `has_open_markup` examines."""
+"""The number of characters at the end of the text that `has_open_markup` examines."""
 _MAX_NESTING = 50
 """A closing mark, such as `**`, is compared with this many opening marks at most, to keep the cost linear."""
 
 
 def cut_position(text: str) -> int:
-    """Return where to cut a text: a position in its second half, or its end."""
+    """Return where to cut the text: a position in its second half, or its end."""
     half = len(text) // 2
     spans, openers = _find_markup(text)
     open_from = next((start for start in openers if start > half), len(text))

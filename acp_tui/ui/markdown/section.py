@@ -1,4 +1,4 @@
-"""A section: a separately drawn part of a text."""
+"""A section: a separately drawn part of the text."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ _ANY_REFERENCE = (
 
 
 class Attachments:
-    """Creates the tokens that stand for attachments, and finds the tokens in a text.
+    """Creates the tokens that stand for attachments, and finds the tokens in text.
 
     Images and outputs are never removed, because the user may edit an earlier prompt again.
     """
@@ -171,7 +171,7 @@ class Attachments:
         return re.sub("|".join(map(re.escape, new_tokens)), lambda found: new_tokens[found[0]], text)
 
     def missing_tokens(self, text: str) -> list[str]:
-        """Return the tokens in a text whose attachments are not stored. Mentions of files are left out."""
+        """Return the tokens in the text whose attachments are not stored. Mentions of files are left out."""
         return [token for token in re.findall(_ANY_REFERENCE, text) if token not in self._kept]
 
     def _with_new_token(self, attachment: KeptAttachment) -> str:
@@ -184,7 +184,7 @@ class Attachments:
         return self._keep(CommandOutput("", command, text))
 
     def add_text(self, uri: str, text: str, mime: str) -> str:
-        """Store a text with its URI and return its token."""
+        """Store text with its URI and return its token."""
         return self._keep(EmbeddedText("", uri, text, mime))
 
     def _keep(self, attachment: CommandOutput | EmbeddedText | EarlierConversation) -> str:
@@ -224,7 +224,7 @@ class Attachments:
         return bool(self._kept or self._picked)
 
     def in_text(self, text: str) -> list[Attachment]:
-        """Return the attachments whose tokens occur in a text, in order."""
+        """Return the attachments whose tokens occur in the text, in order."""
         found: list[tuple[int, Attachment]] = [
             (mention.start, self._resource(mention.file) or mention.file)
             for mention in find_mentions(text, self.exists)

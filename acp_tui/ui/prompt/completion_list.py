@@ -276,7 +276,7 @@ class Popup(Vertical):
 
 
 class Completion(NamedTuple):
-    """A text that replaces the text between `start` and the cursor."""
+    """Text that replaces the text between `start` and the cursor."""
 
     start: Location
     text: str

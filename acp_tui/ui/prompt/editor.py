@@ -170,7 +170,7 @@ class PromptEditor(TextArea, inherit_bindings=False):
         self.post_message(self.PasteRequested())
 
     def paste(self, text: str) -> None:
-        """Insert a text. A large text is folded; the path of an image becomes a mention."""
+        """Insert text. Large text is folded; the path of an image becomes a mention."""
         if not self._files.images_refused and (token := self._attachments.pasted_image(text)):
             self.insert_token(token)
             return
@@ -436,7 +436,7 @@ class AttachingPrompt(Vertical):
         return self._attachments.add_image(data, mime)
 
     def add_text(self, uri: str, text: str, mime: str) -> str:
-        """Store a text with its URI and return a token. A prompt with the token has the text attached."""
+        """Store text with its URI and return a token. A prompt with the token has the text attached."""
         return self._attachments.add_text(uri, text, mime)
 
     def refuse_images(self, reason: str) -> None:
@@ -444,7 +444,7 @@ class AttachingPrompt(Vertical):
         self._files.images_refused = reason
 
     def attachments_in(self, text: str) -> Sequence[Attachment]:
-        """Return the attachments whose tokens occur in a text."""
+        """Return the attachments whose tokens occur in the text."""
         self._attachments.forget_existing_paths()
         return self._attachments.in_text(text)
 

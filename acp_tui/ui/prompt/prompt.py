@@ -223,7 +223,7 @@ class Prompt(AttachingPrompt):
                 self.notify(warning, severity="warning", timeout=10, markup=False)
 
     def insert(self, text: str) -> None:
-        """Insert a text, which was typed or pasted elsewhere, at the cursor."""
+        """Insert text, which was typed or pasted elsewhere, at the cursor."""
         self._editor.paste(text)
 
     def focus(self, scroll_visible: bool = True, **_: Any) -> Self:

@@ -101,7 +101,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             purpose: What the question belongs to, such as a tool call. Can come from an agent.
             position: The number of this question among the waiting questions, and how many questions wait,
                 as in "2 of 3".
-            message: A text above the fields. Can come from a server.
+            message: Text above the fields. Can come from a server.
             values: Initial values by name of the field. Other fields start with the default of the schema.
             validate: Returns what is wrong with a whole object, the most important fault first.
             allow_decline: Whether the recipient distinguishes declining from closing the form; true for
@@ -315,7 +315,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         box.scroll_relative(y=step * max(1, box.size.height - 1), animate=False)
 
     def action_newline(self) -> None:
-        """Insert a line break into a text that may have several lines."""
+        """Insert a line break into text that may have several lines."""
         if not (isinstance(self.focused, TextEditor) and self.focused.newline()):
             self.app.bell()
 

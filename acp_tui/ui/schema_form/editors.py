@@ -169,7 +169,7 @@ class EntryChanged(Message):
 
 
 def _line(text: str) -> str:
-    """Make a text safe to display on one line. To save time, cut a long text first."""
+    """Make text safe to display on one line. To save time, cut long text first."""
     return shorten(escape_invisible_line(text[: 2 * MAX_TITLE_WIDTH]), MAX_TITLE_WIDTH)
 
 

@@ -137,7 +137,7 @@ class Program:
 
 
 async def copy(text: str, send: Callable[[str], None] | None, environ: Mapping[str, str]) -> str:
-    """Copy a text, and return a sentence that tells the user the result.
+    """Copy text, and return a sentence that tells the user the result.
 
     `send` writes an escape sequence to the terminal; None if there is no terminal.
     """
@@ -198,7 +198,7 @@ COPIED = "Copied."
 
 
 async def _copy_with(program: Program, text: str, environ: Mapping[str, str]) -> bool:
-    """Copy a text with `program`, and return True on success.
+    """Copy text with `program`, and return True on success.
 
     The program runs in a process session of its own and has no output pipes, because it can leave a child
     process that serves the clipboard.

@@ -200,7 +200,7 @@ class ReplyParser:
         self._held_until = None if _UNMISTAKABLE.fullmatch(beginning) else self._clock() + wait
 
     def _pass(self, text: str) -> Iterator[Message]:
-        if text:  # Textual's parser takes an empty text as the end of the input
+        if text:  # Textual's parser takes an empty string as the end of the input
             yield from self._parser.feed(text)
 
 
@@ -246,7 +246,7 @@ class TerminalWriter:
         self._pieces: list[str] = []
 
     def write(self, text: str) -> None:
-        """Buffer a text until `flush` is called, so that all pieces of a frame are written together."""
+        """Buffer text until `flush` is called, so that all pieces of a frame are written together."""
         self._pieces.append(text)
 
     def flush(self) -> None:

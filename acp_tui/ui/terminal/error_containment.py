@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_ERROR_CHARACTERS = 200
-"""The maximum length of an error's description, which may quote a text of any length from the agent."""
+"""The maximum length of an error's description, which may quote text of any length from the agent."""
 MAX_TRACEBACKS = 3
 """The number of errors from one line of code to log with a traceback. Most later ones are only counted."""
 RETRY_SECONDS = 1.0

@@ -53,7 +53,7 @@ def _encode(char: str) -> str:
 Cell: TypeAlias = tuple[str, str]
 """The text of a cell and the escape sequences of its style.
 
-The first cell of a wide character has its text, the others have an empty text.
+The first cell of a wide character has its text, the others have an empty string.
 """
 BLANK: Cell = (" ", "\x1b[0m")
 UNKNOWN: Cell = ("\0", "")
@@ -249,7 +249,7 @@ def _codes(style: Style | None, color_system: ColorSystem) -> str:
 
 
 def _parts(text: str) -> list[str]:
-    """Split a text into what belongs together in a terminal: usually characters."""
+    """Split text into what belongs together in a terminal: usually characters."""
     if text.isascii() or all(map(_is_plain, text)):
         return list(text)
     spans, _ = split_graphemes(text)

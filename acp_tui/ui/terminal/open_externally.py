@@ -90,7 +90,7 @@ def chosen_editor(environment: Mapping[str, str]) -> str | None:
 
 
 async def edit(text: str, command: list[str]) -> str:
-    """Let the user edit a text in the editor `command`, and return the result.
+    """Let the user edit text in the editor `command`, and return the result.
 
     The caller must have released the terminal. Raises `UserError` if the editor cannot be
     started or exits with an error status.

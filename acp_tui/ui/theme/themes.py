@@ -441,7 +441,7 @@ class AppTheme:
     def follow(self, reply: BackgroundReply) -> bool:
         """Apply another theme if the terminal's background has changed and the theme is `auto`.
 
-        Return True if a theme was applied.
+        Return True if a theme has been applied.
         """
         follows = self._background.receive(reply) and self._choice.is_auto
         if follows:

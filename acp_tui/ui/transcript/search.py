@@ -41,7 +41,7 @@ class TranscriptSearch:
         return before + min(match + 1, self._counts.get(entry, 1))
 
     def search(self, needle: str) -> None:
-        """Search for a text, ignoring case."""
+        """Search for text, ignoring case."""
         self._view.highlight.needle = needle.lower()
         self._view.highlight.current = None
         self._current = None

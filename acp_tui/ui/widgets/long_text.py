@@ -1,4 +1,4 @@
-"""A `Body` that renders only the visible lines of a text of any length."""
+"""A `Body` that renders only the visible lines of text of any length."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ GUTTER = 3
 
 
 class NumberedText:
-    """A text whose lines are wrapped at the width, even inside words. The text can contain any character."""
+    """Text whose lines are wrapped at the width, even inside words. The text can contain any character."""
 
     def __init__(
         self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None

@@ -95,7 +95,7 @@ def worktrees_of_repository(data_dir: Path, top: Path) -> Path:
 
 
 def slug(text: str) -> str:
-    """Return a text as part of a file or branch name: lower case, with hyphens for unusual characters.
+    """Return text as part of a file or branch name: lower case, with hyphens for unusual characters.
 
     The result does not begin with a dot. It may be empty.
     """

@@ -149,7 +149,7 @@ def _obstacle(git: UserGit, worktree: Worktree, target: str, untracked: list[str
 
 
 def _fingerprint(top: Path, names: list[str]) -> str:
-    """Return a text that changes whenever one of the files `names` in the folder `top` changes."""
+    """Return text that changes whenever one of the files `names` in the folder `top` changes."""
     parts: list[str] = []
     for name in names:
         try:

@@ -127,7 +127,7 @@ def is_narrow(text: str) -> bool:
 
 
 def split_runs(text: str) -> list[str]:
-    """Split a text into runs of narrow characters (see `is_narrow`) and single other characters."""
+    """Split text into runs of narrow characters (see `is_narrow`) and single other characters."""
     return _PIECES.findall(text)
 
 

@@ -269,7 +269,7 @@ class KnownServer:
 
     @property
     def key(self) -> str:
-        """A text that identifies this definition of the server."""
+        """Text that identifies this definition of the server."""
         return f"{self.server.name}\n{self.server.origin}"
 
     @property

@@ -129,7 +129,7 @@ def _log_item(record: Mapping[str, Any], palette: Palette) -> PaneItem:
 
 
 def _text(record: Mapping[str, Any]) -> str:
-    """Return the text to show for a record: the record's own text, or a text made from the other values."""
+    """Return the text to show for a record: the record's own text, or text made from the other values."""
     text = record.get("line", record.get("sentence"))
     if isinstance(text, str):
         return escape_line(text)[:MAX_CHARACTERS]

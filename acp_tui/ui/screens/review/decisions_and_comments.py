@@ -162,7 +162,7 @@ class CommentActions:
         return self._draft
 
     def finish(self, text: str | None) -> None:
-        """Save the comment. An empty text deletes the comment; None (cancelled) changes nothing."""
+        """Save the comment. An empty string deletes the comment; None (cancelled) changes nothing."""
         draft, replaced = self._draft, self._replaced
         self._draft = self._replaced = None
         if text is None or draft is None:

@@ -48,7 +48,7 @@ class ListedFile:
     path: Path
     name: str
     kind: FileKind | None  # None if it does not differ
-    counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not a text
+    counts: tuple[int, int] | None = None  # added and removed lines; None if unknown or not text
     comments: int = 0
     verdict: Verb | None = None  # None until the file is reviewed
 

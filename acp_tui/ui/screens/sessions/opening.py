@@ -49,7 +49,7 @@ def open_conversation(
         make: Makes the screen of the conversation. The screen opens in a new tab if `over` is given;
             otherwise the screen replaces the chooser.
         session: The id of a recorded session. If a tab already has this session open, show that tab instead.
-        place: A text in that session to scroll to.
+        place: Text in that session to scroll to.
     """
     if over is not None:
         chooser.app.pop_screen()

@@ -126,7 +126,7 @@ def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
 
 
 def _fit(text: str, width: int) -> str:
-    """Return a text shortened or padded to a width."""
+    """Return text shortened or padded to a width."""
     return set_cell_size(text, width - 1) + "…" if cell_len(text) > width else set_cell_size(text, width)
 
 
@@ -254,7 +254,7 @@ class LiveSearch:
         self._closed = False
 
     def search(self, text: str, only: Collection[str] | None) -> None:
-        """Search for a text in the sessions with the ids `only`; None for all sessions."""
+        """Search for text in the sessions with the ids `only`; None for all sessions."""
         self._wanted = text, only
         if self._running is None:
             self._running = asyncio.create_task(self._run())
