@@ -57,7 +57,7 @@ def test_the_prompt_may_follow_an_option(tmp_path: Path) -> None:
     assert (done.code, done.out) == (0, "hello\n")
     words = ["--command", script(), "--policy", "ask", steps(["stop", "end_turn"]), "--timeout", "60"]
     done = run("exec", *words, cwd=tmp_path)
-    assert (done.code, done.out, done.err) == (0, "", "")
+    assert (done.code, done.out, done.err) == (0, "", "· the agent ended the turn without text\n")
 
 
 def test_an_unknown_option_is_reported_with_the_command_that_lists_them(tmp_path: Path) -> None:

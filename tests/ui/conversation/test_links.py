@@ -126,9 +126,9 @@ def test_a_link_to_a_file_opens_in_the_editor(tmp_path: Path) -> None:
     with PreloadedTerminal(*command, cwd=tmp_path, EDITOR=str(editor), VISUAL="") as terminal:
         terminal.wait_for("   words", "idle")
         terminal.type("\x1b[1;3A")
-        terminal.wait_for("Space fold")
+        terminal.wait_for("e $EDITOR")
         terminal.type("o")
         terminal.until(lambda: terminal.raw.count(MODES_ON[0]) == 2)
-        terminal.until(lambda: b"Space" in terminal.raw.rpartition(MODES_ON[0])[2])  # the screen is back
+        terminal.until(lambda: b"$EDITOR" in terminal.raw.rpartition(MODES_ON[0])[2])  # the screen is back
         assert terminal.quit() == 0
     assert told.read_text(encoding="utf-8").strip() == str(notes)

@@ -221,7 +221,7 @@ async def test_a_request_of_a_subagents_session_is_asked_and_named_and_ends_with
         await ui.press("escape")
         await ui.ready()
         assert answers(ui)[-1] == {"outcome": "cancelled"}
-        assert sum('in the session "sub-7"' in notice for notice in ui.notices()) == 1
+        assert sum('in the session "sub-7"' in notice for notice in ui.notices()) == 2  # one per turn
 
 
 async def test_a_text_of_a_request_is_drawn_in_the_conversation_as_in_the_dialog(open_ui: Open) -> None:
