@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.config import mcp
+from acp_tui.config import mcp, mcp_sources
 from acp_tui.config.agent_catalogue import known_agents, launch_from_command, program_name, resolve_launch
 from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths, write_private
@@ -135,7 +135,7 @@ class AppContext:
         """Return the MCP servers from the settings and from additional files."""
         found = list(self.settings.mcp_servers)
         for file in files:
-            found += mcp.with_states(mcp.from_json_file(file), self.settings.mcp_states)
+            found += mcp.with_states(mcp_sources.from_json_file(file), self.settings.mcp_states)
         return found
 
     def stored(self, reference: str, *, must_exist: bool = False) -> StoredSession | None:

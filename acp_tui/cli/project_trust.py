@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
-from acp_tui.config import mcp
+from acp_tui.config import mcp, mcp_sources
 from acp_tui.config.mcp import UnsentServer
 from acp_tui.config.paths import paths
 from acp_tui.session.safe_text import escape_invisible, visible_row
@@ -140,7 +140,7 @@ class ProjectTrust:
         """The folder's MCP servers that the agent is allowed to use."""
         self.withheld: list[UnsentServer] = []
         """The folder's MCP servers that the agent does not get, each with the reason."""
-        found = mcp.read_project_servers(cwd)
+        found = mcp_sources.read_project_servers(cwd)
         self.problems = found.problems if self._trusted is not False else []
         """Sentences about files that cannot be read, or that define too many servers."""
         self._found = mcp.with_states(found.servers, states or {})
@@ -249,7 +249,7 @@ class ProjectTrust:
 
     def _trust_question(self, agent: Launch | None) -> StartQuestion:
         facts = [("folder", str(self._answers_for)), *(_agent_facts(agent) if agent else [])]
-        for name in mcp.PROJECT_FILES:
+        for name in mcp_sources.PROJECT_FILES:
             servers = [one.name for one in self._candidates if one.file == self._cwd / name]
             if servers:
                 facts.append(("MCP servers", f"{', '.join(servers)}  ({name})"))

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import mcp, toml_document, user_agents, user_tools, validators
+from acp_tui.config import mcp, mcp_sources, toml_document, user_agents, user_tools, validators
 from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
@@ -210,7 +210,7 @@ def load(
 def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None:
     for name, value in config.data.items():
         if name == "mcp_servers":
-            settings.mcp_servers = mcp.from_document(config)
+            settings.mcp_servers = mcp_sources.from_document(config)
         elif name == "tools":
             settings.tools = user_tools.from_document(config)
         elif name == "agents":
@@ -232,7 +232,7 @@ def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> 
         if name not in ("mcp_servers", "mcp_state"):
             document.report_unknown_key((name,), ("mcp_servers", "mcp_state"))
     settings.mcp_states = mcp.states_in(document)
-    servers = [*mcp.from_document(document, report_unknown_keys=False), *settings.mcp_servers]
+    servers = [*mcp_sources.from_document(document, report_unknown_keys=False), *settings.mcp_servers]
     settings.mcp_servers = mcp.with_states(servers, settings.mcp_states)
     settings.problems += document.problems
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from acp_tui.cli.project_trust import ProjectTrust
-from acp_tui.config.mcp import read_project_servers
+from acp_tui.config.mcp_sources import read_project_servers
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 from acp_tui.store.stored_sessions import list_sessions

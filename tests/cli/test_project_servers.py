@@ -11,7 +11,8 @@ import pytest
 from acp_tui.cli import main
 from acp_tui.cli.project_trust import ProjectTrust
 from acp_tui.config.agent_catalogue import Launch
-from acp_tui.config.mcp import Server, read_project_servers
+from acp_tui.config.mcp import Server
+from acp_tui.config.mcp_sources import read_project_servers
 from acp_tui.config.paths import paths
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 from tests.support.cli import execute, script, steps

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config import mcp
-from acp_tui.config.mcp import Server, sources
-from acp_tui.config.mcp.server import NO_WEBSOCKET
+from acp_tui.config import mcp, mcp_sources
+from acp_tui.config.mcp import NO_WEBSOCKET, Server
 from acp_tui.config.settings import load
 from acp_tui.errors import UserError
 
@@ -23,7 +22,7 @@ def read(tmp_path: Path, entry: dict[str, Any]) -> Server:
     """Write a server to a JSON file and read it."""
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"x": entry}}))
-    [server] = mcp.from_json_file(file)
+    [server] = mcp_sources.from_json_file(file)
     return server
 
 
@@ -129,7 +128,7 @@ def test_a_settings_file_of_gemini_is_read(tmp_path: Path) -> None:
 }
 """
     )
-    local, stream, events, typed, odd = mcp.from_json_file(file)
+    local, stream, events, typed, odd = mcp_sources.from_json_file(file)
     assert (local.transport, local.command, local.args) == ("stdio", "./server", ["--port", "80"])
     assert (local.env, local.cwd, local.extra) == ({"PORT": "80"}, "/x", {"trust": True})
     assert (stream.transport, stream.url) == ("http", "https://example.org/a")
@@ -145,7 +144,7 @@ def test_a_settings_file_of_gemini_is_read(tmp_path: Path) -> None:
 def test_an_mcp_file_of_vs_code_is_read(tmp_path: Path) -> None:
     file = tmp_path / "mcp.json"
     file.write_text('{"inputs": [{"id": "key"}], "servers": {"x": {"type": "http", "url": "https://y"}}}')
-    [server] = mcp.from_json_file(file)
+    [server] = mcp_sources.from_json_file(file)
     assert (server.name, server.transport, server.line) == ("x", "http", 1)
 
 
@@ -196,27 +195,27 @@ def test_a_file_without_servers_is_a_usage_error(tmp_path: Path, text: str, sent
     file = tmp_path / "mcp.json"
     file.write_text(text)
     with pytest.raises(UserError, match=sentence) as caught:
-        mcp.from_json_file(file)
+        mcp_sources.from_json_file(file)
     assert caught.value.exit_code == 2
 
 
 def test_a_file_that_is_missing_or_not_utf8_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"gone\.json cannot be read: No such file"):
-        mcp.from_json_file(tmp_path / "gone.json")
+        mcp_sources.from_json_file(tmp_path / "gone.json")
     file = tmp_path / "latin.json"
     file.write_bytes(b'{"caf\xe9": 1}')
     with pytest.raises(UserError, match="is not UTF-8 text"):
-        mcp.from_json_file(file)
+        mcp_sources.from_json_file(file)
 
 
 def test_comment_markers_inside_strings_are_kept() -> None:
     text = '{"a": "http://x, }", /* , */ "b": ["/* no */", // yes\n 1,], }'
-    assert json.loads(sources.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
+    assert json.loads(mcp_sources.without_comments(text)) == {"a": "http://x, }", "b": ["/* no */", 1]}
 
 
 def test_key_lines_leave_out_keys_inside_arrays() -> None:
     text = '{"a": [{"b": 1},\n ["c"], "d"],\n"e": {"f": {},\n"g": "h"}}'
-    assert sources.key_lines(text) == ({("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}, set())
+    assert mcp_sources.key_lines(text) == ({("a",): 1, ("e",): 3, ("e", "f"): 3, ("e", "g"): 4}, set())
 
 
 @pytest.mark.parametrize(
@@ -239,7 +238,7 @@ def test_key_lines_leave_out_keys_inside_arrays() -> None:
 def test_mistakes_in_a_json_file_are_named(tmp_path: Path, text: str, problems: list[str]) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(f'{{"mcpServers": {text}}}')
-    [server] = mcp.from_json_file(file)
+    [server] = mcp_sources.from_json_file(file)
     assert server.problems == problems
 
 

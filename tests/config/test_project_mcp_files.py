@@ -9,13 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config.mcp import (
-    CannotSendError,
-    check_sendable,
-    environment_names,
-    read_project_servers,
-    servers_for_agent,
-)
+from acp_tui.config.mcp import CannotSendError, check_sendable, environment_names, servers_for_agent
+from acp_tui.config.mcp_sources import read_project_servers
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import Server

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config import mcp
+from acp_tui.config import mcp, mcp_sources
 from acp_tui.config.mcp import ResolvedServer, Server, SignInSettings, resolve_server
 from acp_tui.config.settings import load
 
@@ -56,7 +56,7 @@ def test_keys_of_gemini_are_understood(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     entry = {"command": "sh", "timeout": 1500, "includeTools": ["a", "b(x)"], "excludeTools": ["a"]}
     file.write_text(json.dumps({"mcpServers": {"x": entry}}))
-    [found] = mcp.from_json_file(file)
+    [found] = mcp_sources.from_json_file(file)
     resolved = resolve_server(found)
     assert (resolved.timeout, resolved.include_tools, resolved.exclude_tools) == (1.5, ("a", "b"), ("a",))
     assert [resolved.allows_tool(name) for name in ("a", "b")] == [False, True]
@@ -75,7 +75,7 @@ def test_oauth_of_other_programs_is_a_sign_in(
 ) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"mcpServers": {"x": {"url": "https://x.org", "oauth": oauth}}}))
-    [found] = mcp.from_json_file(file)
+    [found] = mcp_sources.from_json_file(file)
     assert (found.sign_in, found.problems, found.extra) == (expected, [], {})
 
 
@@ -94,7 +94,7 @@ def test_a_file_among_the_arguments_becomes_absolute(tmp_path: Path) -> None:
 def test_websocket_is_refused_in_words(tmp_path: Path, entry: dict[str, str]) -> None:
     file = tmp_path / "mcp.json"
     file.write_text(json.dumps({"mcpServers": {"x": entry}}))
-    [found] = mcp.from_json_file(file)
+    [found] = mcp_sources.from_json_file(file)
     with pytest.raises(
         mcp.CannotSendError, match="MCP has no WebSocket transport; use an http or sse address"
     ):

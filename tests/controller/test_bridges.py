@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.cli.mcp.inspections import inspect_servers
-from acp_tui.config.mcp import from_json_file
+from acp_tui.config.mcp_sources import from_json_file
 from acp_tui.config.paths import paths
 from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.schema_form.values import FormAnswer

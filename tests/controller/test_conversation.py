@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.app_context import AppContext
-from acp_tui.config.mcp import from_json_file
+from acp_tui.config.mcp_sources import from_json_file
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotSupported, RequestFailed
 from acp_tui.controller import Answer, SignInNeeded
 from acp_tui.protocol.translator import Fold

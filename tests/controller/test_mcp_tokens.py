@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp import from_json_file
+from acp_tui.config.mcp_sources import from_json_file
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.config.mcp import from_json_file
+from acp_tui.config.mcp_sources import from_json_file
 from acp_tui.controller import FileChange, FileVersions, McpServerStatus
 from acp_tui.errors import UserError
 from tests.support.waiting import until

@@ -11,7 +11,7 @@ import pytest
 from acp_tui.cli import options
 from acp_tui.cli.commands import exec as exec_command
 from acp_tui.config import agent_catalogue, user_agents
-from acp_tui.config.mcp.sources import OWN_KEYS as SERVER_KEYS
+from acp_tui.config.mcp_sources import OWN_KEYS as SERVER_KEYS
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.config.validators import POLICIES
 from acp_tui.ui.keys import SCOPES, TABLE, Key, key_name

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx2
 
-from acp_tui.config.mcp import ResolvedServer
-from acp_tui.config.mcp.server import SignInSettings
+from acp_tui.config.mcp import ResolvedServer, SignInSettings
 from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers
 from acp_tui.mcp.calls import call_tool
 from acp_tui.mcp.connection import connect

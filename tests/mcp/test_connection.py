@@ -12,7 +12,7 @@ import pytest
 from mcp import MCPError
 from mcp_types import TextContent
 
-from acp_tui.config.mcp.server_resolution import ResolvedServer
+from acp_tui.config.mcp import ResolvedServer
 from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers, ServerLogMessage
 from acp_tui.mcp.connection import McpConnection, connect
 from acp_tui.mcp.diagnosis import explain

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from acp_tui.config.mcp.server_resolution import ResolvedServer
+from acp_tui.config.mcp import ResolvedServer
 from acp_tui.mcp.diagnosis import error_lines
 from acp_tui.mcp.inspection import inspect
 

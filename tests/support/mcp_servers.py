@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp.server_resolution import ResolvedServer
+from acp_tui.config.mcp import ResolvedServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.config.mcp.server import Transport
+    from acp_tui.config.mcp import Transport
 
 PROGRAMS = Path(__file__).parent.parent / "mcp" / "servers"
 STDIO_PROGRAM = PROGRAMS / "stdio_server.py"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.mcp.add import add_options, addition, write
 from acp_tui.cli.mcp.server_fields import ServerField, definition_json
 from acp_tui.cli.options import FAILED, OK
-from acp_tui.config import mcp, validators
+from acp_tui.config import mcp, mcp_sources, validators
 from acp_tui.config.validators import closest_match
 from acp_tui.console import aligned, print_json, print_message, truncate, wrapped
 from acp_tui.errors import UserError
@@ -148,7 +148,7 @@ def servers_of_file(file: Path) -> list[FoundServer]:
     if found:
         return found
     if found is None:
-        why = f"has none of the keys that can contain them: {mcp.keys_looked_for(file)}"
+        why = f"has none of the keys that can contain them: {mcp_sources.keys_looked_for(file)}"
     else:
         why = "has an empty list of them"
     raise UserError(f"{file} defines no MCP servers: it {why}. These programs are known:\n{source_list()}")
@@ -160,13 +160,13 @@ def _servers_in(client: Client, file: Path) -> list[FoundServer] | None:
     if raw is None:
         return None
     if file.name == ".claude.json":
-        return [FoundServer(client, *each) for each in mcp.from_claude_code(raw, file)]
-    found = mcp.servers_in(raw, file)
+        return [FoundServer(client, *each) for each in mcp_sources.from_claude_code(raw, file)]
+    found = mcp_sources.servers_in(raw, file)
     if found is None:
         return None
     # Gemini's `$VAR` is what others write as `${VAR}`.
     is_gemini = file.parent.name == ".gemini"
-    return [FoundServer(client, mcp.with_braces(server) if is_gemini else server) for server in found]
+    return [FoundServer(client, mcp_sources.with_braces(server) if is_gemini else server) for server in found]
 
 
 def _content(file: Path) -> bytes | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.project_trust import NOT_APPROVED, ProjectTrust
-from acp_tui.config import agent_catalogue, mcp
+from acp_tui.config import agent_catalogue, mcp, mcp_sources
 from acp_tui.config import settings as config
 from acp_tui.config.validators import closest_match
 from acp_tui.errors import UserError
@@ -70,7 +70,7 @@ def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = No
     """
     cwd = folder or Path.cwd()
     settings = config.load(cwd)
-    found = [server for file in mcp_config_files for server in mcp.from_json_file(file)]
+    found = [server for file in mcp_config_files for server in mcp_sources.from_json_file(file)]
     of_files = mcp.with_states(found, settings.mcp_states)
     project = ProjectTrust(cwd, None, [*settings.mcp_servers, *of_files], states=settings.mcp_states)
     for server in project.use_saved_answers():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from acp_tui.config.mcp.server import SignInSettings
+from acp_tui.config.mcp import SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.interaction import SignInError
 from acp_tui.mcp.sign_in.provider import SignInProvider

@@ -41,7 +41,7 @@ from acp_tui.web_browser import is_safe_scheme
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
-    from acp_tui.config.mcp.server import SignInSettings
+    from acp_tui.config.mcp import SignInSettings
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
 

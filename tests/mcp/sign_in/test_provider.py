@@ -11,8 +11,7 @@ import httpx2
 import pytest
 from mcp.client import session
 
-from acp_tui.config.mcp import ResolvedServer
-from acp_tui.config.mcp.server import SignInSettings
+from acp_tui.config.mcp import ResolvedServer, SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.actions import provider_for, sign_in, token_header
 from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInRequired

@@ -10,7 +10,7 @@ from unittest.mock import ANY
 import httpx2
 import pytest
 
-from acp_tui.config.mcp.server import SignInSettings
+from acp_tui.config.mcp import SignInSettings
 from acp_tui.mcp.sign_in.actions import sign_in
 from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError
 from acp_tui.mcp.sign_in.request_guard import RequestGuard

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import toml_document, validators
-from acp_tui.config.mcp.server import Server, parse, set_lines
+from acp_tui.config.mcp import Server, parse, set_lines
 from acp_tui.config.own_files import read_small_file_inside
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_invisible
