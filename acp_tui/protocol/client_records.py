@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.session import events as ev
 from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
@@ -17,53 +18,10 @@ from acp_tui.session.safe_text import escape_controls, escape_line, visible_exce
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_TYPES: tuple[type[ev.Event], ...] = (
-    ev.AgentStarted,
-    ev.AgentExited,
-    ev.Decided,
-    ev.DiffPlaced,
-    ev.FileBeforeWrite,
-    ev.HistoryCompleted,
-    ev.McpCalled,
-    ev.Noticed,
-    ev.OwnToolCalled,
-    ev.OwnToolEnded,
-    ev.SettingsRestored,
-    ev.Queued,
-    ev.Unqueued,
-    ev.QueuePaused,
-    ev.TerminalCreated,
-    ev.TerminalOutput,
-    ev.TerminalExited,
-)
 
-# Control characters are replaced in all other fields: most are displayed and may quote an agent. These fields
-# stay unchanged:
-_UNCHANGED: dict[type[ev.Event], set[str]] = {
-    ev.Decided: {"request_id"},  # ids are compared with those in frames
-    ev.DiffPlaced: {"call_id", "path"},  # the path is compared with that of the diff
-    ev.FileBeforeWrite: {"request_id", "line_ends"},
-    ev.McpCalled: {"arguments", "result"},  # raw values, made safe where they are drawn
-    ev.OwnToolCalled: {"call_id", "arguments", "diffs"},
-    ev.OwnToolEnded: {"call_id"},
-    ev.SettingsRestored: {"failed"},  # names of settings
-    ev.Queued: {"id", "text", "blocks"},  # the prompt will be sent
-    ev.Unqueued: {"id"},
-    ev.TerminalCreated: {"terminal_id"},
-    ev.TerminalOutput: {"terminal_id", "text"},  # the terminal emulator reads the text
-    ev.TerminalExited: {"terminal_id"},
-}
-
-
+@cache
 def _snake(name: str) -> str:
     return re.sub("(?<!^)(?=[A-Z])", "_", name).lower()
-
-
-_NAMES: dict[type[ev.Event], str] = {kind: _snake(kind.__name__) for kind in _TYPES}
-_KINDS: dict[str, type[ev.Event]] = {
-    **{name: kind for kind, name in _NAMES.items()},
-    "history_awaited": ev.HistoryCompleted,  # its name in older logs
-}
 
 
 def to_record(event: ev.Event) -> dict[str, Any]:
@@ -72,7 +30,7 @@ def to_record(event: ev.Event) -> dict[str, Any]:
     Accepts every kind of event, because `exec --output ndjson` prints all events. The log contains only
     the client's own events in this form.
     """
-    return {"event": _NAMES.get(type(event)) or _snake(type(event).__name__), **_fields(event)}
+    return {"event": _snake(type(event).__name__), **_fields(event)}
 
 
 def _fields(value: Any) -> dict[str, Any]:
@@ -100,14 +58,14 @@ def from_record(record: Any) -> ev.Event:
     if kind is None:
         return ev.Unknown(f"client event {visible_excerpt(name, 80)}", record)
     values: dict[str, Any] = {}
-    for field, check, required in _FIELDS[kind]:
-        if field in record:
-            value = record[field]
-            if not check(value):
-                return ev.Unknown(f"client event {_NAMES[kind]}", record)
-            values[field] = value if field in _UNCHANGED.get(kind, ()) else _safe(value)
-        elif required:
-            return ev.Unknown(f"client event {_NAMES[kind]}", record)
+    for field in _FIELDS[kind]:
+        if field.name in record:
+            value = record[field.name]
+            if not field.is_valid(value):
+                return ev.Unknown(f"client event {name}", record)
+            values[field.name] = value if field.raw else _safe(value)
+        elif field.required:
+            return ev.Unknown(f"client event {name}", record)
     return kind(**values)
 
 
@@ -171,10 +129,27 @@ _CHECKS: dict[str, Callable[[Any], bool]] = {
     "RequestId": _none_or(lambda value: _text(value) or _integer(value)),
 }
 
+
+class _Field(NamedTuple):
+    name: str
+    is_valid: Callable[[Any], bool]
+    raw: bool  # control characters are kept
+    required: bool
+
+
+def _read_field(field: dataclasses.Field[Any]) -> _Field:
+    value_type = str(field.type)  # a string, because annotations are not evaluated
+    if raw := value_type.startswith("Raw["):
+        value_type = value_type.removeprefix("Raw[").removesuffix("]")
+    return _Field(field.name, _CHECKS[value_type], raw, _default(field) is dataclasses.MISSING)
+
+
+_KINDS = {
+    _snake(kind.__name__): kind
+    for kind in vars(ev).values()
+    if isinstance(kind, type) and issubclass(kind, ev.ClientEvent) and kind is not ev.ClientEvent
+}
 _FIELDS = {
-    kind: [
-        (field.name, _CHECKS[str(field.type)], _default(field) is dataclasses.MISSING)
-        for field in dataclasses.fields(kind)  # type: ignore[arg-type]  # every event is a dataclass
-    ]
-    for kind in _TYPES
+    kind: [_read_field(field) for field in dataclasses.fields(kind)]  # type: ignore[arg-type]  # a dataclass
+    for kind in _KINDS.values()
 }

@@ -1,19 +1,18 @@
 """The events of a conversation.
 
 `protocol` makes events from frames, which are the messages between acp-tui and the agent, and from client
-records, which acp-tui writes about its own actions. The docstrings of events from client records start with
-"From acp-tui:", except those of terminal events, which also come from frames. The time of an event is in the
-record from which the event is made. The names of classes and fields are part of the log format and of the
-output of `exec`.
+records, which acp-tui writes about its own actions: these events are `ClientEvent`s. The time of an event is
+in the record from which the event is made. The names of classes and fields are part of the log format and of
+the output of `exec`.
 
-Texts are safe to display, except in fields marked as raw. The texts of chunks and of terminal output are raw;
-they become safe when they are appended to the state.
+Texts are safe to display, except ids and the values of fields of the type `Raw`. The texts of chunks and
+of terminal output are raw; they become safe when they are appended to the state.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from acp_tui.session.state import (
@@ -38,6 +37,10 @@ if TYPE_CHECKING:
         ToolContent,
     )
 
+_Value = TypeVar("_Value")
+Raw = Annotated[_Value, "raw"]
+"""A value that is not safe to display: kept as it is, because it is compared, sent or parsed."""
+
 Speaker = Literal["user", "agent", "thought"]
 
 
@@ -47,12 +50,18 @@ class Event:
     __slots__ = ()
 
 
+class ClientEvent(Event):
+    """Base class of the events that can come from a client record. They describe what acp-tui itself did."""
+
+    __slots__ = ()
+
+
 # --------------------------------------------------------------------------- process
 
 
 @dataclass(slots=True)
-class AgentStarted(Event):
-    """From acp-tui: the agent's process was started or restarted."""
+class AgentStarted(ClientEvent):
+    """The agent's process was started or restarted."""
 
     command: list[str]
     cwd: str
@@ -61,8 +70,8 @@ class AgentStarted(Event):
 
 
 @dataclass(slots=True)
-class AgentExited(Event):
-    """From acp-tui: the agent's process has exited, or it could not be started.
+class AgentExited(ClientEvent):
+    """The agent's process has exited, or it could not be started.
 
     In the second case, there is neither an exit code nor a signal.
     """
@@ -123,8 +132,8 @@ class SessionOpened(Event):
 
 
 @dataclass(slots=True)
-class HistoryCompleted(Event):
-    """From acp-tui: the history that `session/load` replays is complete, as far as acp-tui can tell."""
+class HistoryCompleted(ClientEvent):
+    """The history that `session/load` replays is complete, as far as acp-tui can tell."""
 
 
 @dataclass(slots=True)
@@ -162,7 +171,7 @@ class PromptSent(Event):
     """`session/prompt` was sent."""
 
     contents: list[Content]
-    raw_text: str = ""  # raw: all text of the prompt, to recognise the agent's echo
+    raw_text: Raw[str] = ""  # all text of the prompt, to recognise the agent's echo
 
 
 @dataclass(slots=True)
@@ -170,7 +179,7 @@ class Steered(Event):
     """The agent accepted a message that the user sent into the running turn."""
 
     contents: list[Content]
-    raw_text: str = ""  # raw: all text of the message, to recognise the agent's echo
+    raw_text: Raw[str] = ""  # all text of the message, to recognise the agent's echo
 
 
 @dataclass(slots=True)
@@ -210,7 +219,7 @@ class TextChunk(Event):
     """A part of a text message. There are many chunks, so the event has few fields."""
 
     speaker: Speaker
-    text: str  # raw
+    text: Raw[str]
     message_id: str | None = None
     annotations: Annotations | None = None
 
@@ -240,9 +249,9 @@ class ToolCallChanged(Event):
     content: list[ToolContent] | None = None
     locations: list[Location] | None = None
     has_raw_input: bool = False
-    raw_input: Any = None
+    raw_input: Raw[Any] = None
     has_raw_output: bool = False
-    raw_output: Any = None
+    raw_output: Raw[Any] = None
     command: str | None = None  # from here to `input_diffs`: read from raw values and `_meta`
     input_paths: list[str] = field(default_factory=list)
     output: Content | None = None
@@ -370,7 +379,7 @@ class CompactionChunk(Event):
     """A `compaction_summary_chunk`: text, or other content."""
 
     compaction_id: str
-    text: str = ""  # raw
+    text: Raw[str] = ""
     content: Content | None = None
 
 
@@ -379,7 +388,7 @@ class Unknown(Event):
     """A message of an unknown kind."""
 
     what: str
-    raw: Any
+    raw: Raw[Any]
 
 
 @dataclass(slots=True)
@@ -404,7 +413,7 @@ class ProtocolFault(Event):
     """A violation of JSON-RPC: a malformed message, a response without a request, a second response."""
 
     text: str
-    raw: Any = None
+    raw: Raw[Any] = None
 
 
 @dataclass(slots=True)
@@ -500,7 +509,7 @@ class ElicitationRequested(Event):
     call_id: str | None = None
     session_id: str = ""  # "": the conversation's own session
     for_method: str = ""  # acp-tui's request to which the question belongs, such as `authenticate`
-    raw: dict[str, Any] | None = None  # the params, if the mode is unknown
+    raw: Raw[dict[str, Any] | None] = None  # the params, if the mode is unknown
 
 
 @dataclass(slots=True)
@@ -538,43 +547,43 @@ class FileServed(Event):
 
 
 @dataclass(slots=True)
-class FileBeforeWrite(Event):
-    """From acp-tui: the content of a file right before a change by `fs/write_text_file`."""
+class FileBeforeWrite(ClientEvent):
+    """The content of a file right before a change by `fs/write_text_file`."""
 
-    request_id: RequestId
+    request_id: Raw[RequestId]
     old: str | None = None  # None if there was no file
     known: bool = True  # False if the content is not text, or too long to be kept
-    line_ends: list[str] = field(default_factory=list)  # of the old and the new content; [] if equal
+    line_ends: Raw[list[str]] = field(default_factory=list)  # of the old and the new content; [] if equal
 
 
 @dataclass(slots=True)
-class TerminalCreated(Event):
+class TerminalCreated(ClientEvent):
     """A terminal was created.
 
     Either `terminal/create` was answered, or the agent reported its own terminal in `_meta`, or the user ran
     a command. In the last case, the event comes from a client record.
     """
 
-    terminal_id: str
+    terminal_id: Raw[str]
     owner: TerminalOwner = "client"
     command: str | None = None
     cwd: str | None = None
 
 
 @dataclass(slots=True)
-class TerminalOutput(Event):
+class TerminalOutput(ClientEvent):
     """Output of a terminal."""
 
-    terminal_id: str
-    text: str  # raw
+    terminal_id: Raw[str]
+    text: Raw[str]
     skipped: int = 0  # the number of characters before `text` that were not kept
 
 
 @dataclass(slots=True)
-class TerminalExited(Event):
+class TerminalExited(ClientEvent):
     """The command of a terminal ended."""
 
-    terminal_id: str
+    terminal_id: Raw[str]
     exit_code: int | None = None
     signal: str | None = None
 
@@ -590,13 +599,13 @@ class TerminalReleased(Event):
 
 
 @dataclass(slots=True)
-class Decided(Event):
-    """From acp-tui: a request of the agent was allowed, rejected or cancelled.
+class Decided(ClientEvent):
+    """A request of the agent was allowed, rejected or cancelled.
 
     It is answered after this event.
     """
 
-    request_id: RequestId
+    request_id: Raw[RequestId]
     by: str  # "you" | "rule" | "policy" | "turn" (cancelled) | "covered" (by a permission given before)
     why: str
     allowed: bool | None = None  # None if cancelled
@@ -607,18 +616,18 @@ class Decided(Event):
 
 
 @dataclass(slots=True)
-class DiffPlaced(Event):
-    """From acp-tui: acp-tui found at which line of the file a diff of a tool call starts."""
+class DiffPlaced(ClientEvent):
+    """acp-tui found at which line of the file a diff of a tool call starts."""
 
-    call_id: str
+    call_id: Raw[str]
     index: int  # of the diff in the call's content
-    path: str
+    path: Raw[str]
     line: int  # 1-based
 
 
 @dataclass(slots=True)
-class Noticed(Event):
-    """From acp-tui: a notice for the transcript.
+class Noticed(ClientEvent):
+    """A notice for the transcript.
 
     `protocol` also makes a notice from a frame: when the agent does not support version 1 of the protocol.
     A notice with the source "waited" replaces the text of the last notice with the source "waiting".
@@ -631,69 +640,69 @@ class Noticed(Event):
 
 
 @dataclass(slots=True)
-class McpCalled(Event):
-    """From acp-tui: a call of an MCP tool through acp-tui has ended, or was refused.
+class McpCalled(ClientEvent):
+    """A call of an MCP tool through acp-tui has ended, or was refused.
 
     The record is written when the call ends. Long values are shortened before they are recorded.
     """
 
     server: str
     tool: str
-    arguments: Any = None  # raw
-    result: Any = None  # raw: the server's result object; None if there is none
+    arguments: Raw[Any] = None
+    result: Raw[Any] = None  # the server's result object; None if there is none
     error: str | None = None  # why there is no result, as a sentence
     seconds: float = 0.0  # from the request to the answer, without the wait for a permission
     by: str = "agent"  # who called: "agent" or "you"
 
 
 @dataclass(slots=True)
-class OwnToolCalled(Event):
-    """From acp-tui: the agent called a tool of acp-tui's own MCP server."""
+class OwnToolCalled(ClientEvent):
+    """The agent called a tool of acp-tui's own MCP server."""
 
-    call_id: str
+    call_id: Raw[str]
     tool: str
-    arguments: Any = None  # raw
+    arguments: Raw[Any] = None
     text: str = ""  # what the user is shown: a message, a question, an address
     path: str | None = None  # the file that is shown
     line: int | None = None  # the line in the file, 1-based
-    diffs: list[dict[str, Any]] = field(default_factory=list)  # each with `path`, `old`, `new` and `line`
+    diffs: Raw[list[dict[str, Any]]] = field(default_factory=list)  # with `path`, `old`, `new` and `line`
 
 
 @dataclass(slots=True)
-class OwnToolEnded(Event):
-    """From acp-tui: the call of a tool of acp-tui's own MCP server has ended."""
+class OwnToolEnded(ClientEvent):
+    """The call of a tool of acp-tui's own MCP server has ended."""
 
-    call_id: str
+    call_id: Raw[str]
     status: str  # completed | failed | cancelled
     text: str = ""  # what the agent was told, shortened; without the user's answer to a question
 
 
 @dataclass(slots=True)
-class SettingsRestored(Event):
-    """From acp-tui: a reopened session has its earlier settings again, except those in `failed`."""
+class SettingsRestored(ClientEvent):
+    """A reopened session has its earlier settings again, except those in `failed`."""
 
-    failed: list[str] = field(default_factory=list)
+    failed: Raw[list[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
-class Queued(Event):
-    """From acp-tui: a prompt was queued, or the queued prompt with this id was edited."""
+class Queued(ClientEvent):
+    """A prompt was queued, or the queued prompt with this id was edited."""
 
-    id: str
-    text: str
-    blocks: list[dict[str, Any]] = field(default_factory=list)
+    id: Raw[str]
+    text: Raw[str]
+    blocks: Raw[list[dict[str, Any]]] = field(default_factory=list)
     first: bool = False  # put at the front
 
 
 @dataclass(slots=True)
-class Unqueued(Event):
-    """From acp-tui: a prompt left the queue, because it was sent or removed."""
+class Unqueued(ClientEvent):
+    """A prompt left the queue, because it was sent or removed."""
 
-    id: str
+    id: Raw[str]
 
 
 @dataclass(slots=True)
-class QueuePaused(Event):
-    """From acp-tui: the queue was paused or resumed."""
+class QueuePaused(ClientEvent):
+    """The queue was paused or resumed."""
 
     paused: bool

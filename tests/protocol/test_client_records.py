@@ -34,10 +34,6 @@ def test_a_client_event_is_read_back_from_its_record(event: ev.Event) -> None:
     assert from_record(record) == event
 
 
-def test_a_record_with_a_former_name_is_read() -> None:
-    assert from_record({"event": "history_awaited"}) == ev.HistoryCompleted()
-
-
 def test_records_have_snake_case_names_and_omit_defaults() -> None:
     assert to_record(ev.QueuePaused(paused=False)) == {"event": "queue_paused", "paused": False}
     assert to_record(ev.TerminalExited("t")) == {"event": "terminal_exited", "terminal_id": "t"}
@@ -90,7 +86,7 @@ def test_control_characters_are_replaced_in_all_fields_but_ids_and_raw_values(
 def test_any_event_can_be_converted_to_a_record() -> None:
     event = ev.OtherSessionUpdate("s2", ev.ContentChunk("agent", Content("image", data="AA")))
     assert to_record(event) == {
-        "event": "elsewhere",
+        "event": "other_session_update",
         "session_id": "s2",
         "inner": {"event": "content_chunk", "speaker": "agent", "content": {"kind": "image", "data": "AA"}},
     }
