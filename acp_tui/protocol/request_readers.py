@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
-from acp_tui.protocol.readers.field_faults import field_faults
+from acp_tui.protocol.field_faults import field_faults
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.updates import is_known_request, read_tool_call, similar_name
 from acp_tui.session import events as ev

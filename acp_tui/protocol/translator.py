@@ -21,7 +21,7 @@ from acp_tui.protocol.client_calls import (
 )
 from acp_tui.protocol.draft import V1
 from acp_tui.protocol.error_reader import read_error
-from acp_tui.protocol.readers.field_faults import field_faults
+from acp_tui.protocol.field_faults import field_faults
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.token_usage import read_metrics
 from acp_tui.protocol.updates import is_known_notification, read_update, similar_name

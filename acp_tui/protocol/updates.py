@@ -16,8 +16,8 @@ from acp_tui.protocol.content import (
     read_locations,
     read_tool_content,
 )
+from acp_tui.protocol.field_faults import SHAPES, field_faults
 from acp_tui.protocol.raw_patches import patch_diffs
-from acp_tui.protocol.readers.field_faults import SHAPES, field_faults
 from acp_tui.protocol.subagent_updates import (
     read_session_message,
     read_session_message_chunk,

@@ -134,6 +134,11 @@ def test_every_link_to_a_file_works(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["docs/architecture.md", "CONTRIBUTING.md"])
 def test_every_path_in_the_contributor_pages_exists(name: str) -> None:
-    paths = re.findall(r"`((?:acp_tui|tests)/[\w./]*)`", page(name))
-    assert paths
-    assert [path for path in paths if not (PROJECT / path).exists()] == []
+    known = [f"/{path.relative_to(PROJECT).as_posix()}" for path in (PROJECT / "acp_tui").rglob("*")]
+    names = re.findall(r"`(\w[\w./]*(?:/|\.(?:py|toml)))`", page(name))
+    assert names
+    assert [
+        each
+        for each in names
+        if not (PROJECT / each).exists() and not any(path.endswith(f"/{each.rstrip('/')}") for path in known)
+    ] == []
