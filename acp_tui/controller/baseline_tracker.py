@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import relative_path
 from acp_tui.errors import UserError
 from acp_tui.session.events import Noticed
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.store.stored_sessions import BASELINE, removal_reason
+from acp_tui.text_format import relative_path
 from acp_tui.workspace.baseline.baseline import Baseline
 from acp_tui.workspace.baseline.file_change import NotCopiedError, read_content
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory

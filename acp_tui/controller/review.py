@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.controller.rewind import run_to_end
-from acp_tui.entry_labels import relative_path
 from acp_tui.errors import UserError
 from acp_tui.review.authorship import CLOSED as CLOSED_BIT
 from acp_tui.review.authorship import YOU, block_authors, turn_bit
@@ -20,6 +19,7 @@ from acp_tui.review.decisions import Review, ReviewDecision, Write
 from acp_tui.review.saved_review import ContentNames, SavedReview
 from acp_tui.review.text_change import split_lines
 from acp_tui.session.safe_text import escape_line
+from acp_tui.text_format import relative_path
 from acp_tui.workspace.baseline.file_change import (
     UNKNOWN_STATE,
     FileContent,

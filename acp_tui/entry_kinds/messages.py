@@ -16,9 +16,9 @@ from acp_tui.entry_kinds.blocks import (
     line_count,
     withheld,
 )
-from acp_tui.entry_labels import format_duration
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AnnotatedText, Content
+from acp_tui.text_format import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

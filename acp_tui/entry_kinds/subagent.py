@@ -14,9 +14,10 @@ from acp_tui.entry_kinds.blocks import (
     content_lines,
     indented,
 )
-from acp_tui.entry_labels import MIN_SECONDS, call_title, format_duration
+from acp_tui.entry_labels import call_title
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
+from acp_tui.text_format import MIN_SECONDS, format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -20,19 +20,17 @@ from acp_tui.entry_kinds.messages import MEDIA_KINDS
 from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
 from acp_tui.entry_labels import (
     KIND_ICONS,
-    MIN_SECONDS,
     OTHER_ICON,
     call_command,
     call_title,
     file_change,
-    format_duration,
-    relative_path,
     repeats_raw_input,
     shows_terminal,
 )
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line, visible_json
 from acp_tui.session.state import Content, Diff, Terminal, TerminalRef
+from acp_tui.text_format import MIN_SECONDS, format_duration, relative_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

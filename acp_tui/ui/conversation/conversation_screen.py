@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 
-from acp_tui.entry_labels import folder_label
 from acp_tui.session.state import Session, Terminal
+from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.agent_settings import AgentSettings
 from acp_tui.ui.conversation.attention import Attention

@@ -11,8 +11,8 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.entry_labels import folder_label
 from acp_tui.session.record import Change
+from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.session_screen import FRAME_SECONDS, SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker

@@ -10,10 +10,10 @@ from rich.segment import Segment
 from textual.containers import Vertical
 
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import format_time
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Choice
+from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.entries.headline import line_counts

@@ -347,7 +347,7 @@ class PaneActions:
     # ------------------------------------------------------------------------- one file
 
     async def _show_diff(self, path: str) -> None:
-        from acp_tui.entry_labels import relative_path
+        from acp_tui.text_format import relative_path
         from acp_tui.ui.dialogs.detail import DetailScreen
         from acp_tui.ui.entries.diff import DiffBody
 
@@ -390,8 +390,8 @@ class PaneActions:
         return "as reported by the agent", diffs
 
     async def _revert(self, path: str) -> None:
-        from acp_tui.entry_labels import relative_path
         from acp_tui.session.state import Choice
+        from acp_tui.text_format import relative_path
         from acp_tui.ui.dialogs.choose import ChooseScreen
 
         change = self._files_pane().change_of(path)

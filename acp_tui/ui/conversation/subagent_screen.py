@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from acp_tui.entry_kinds.kind_table import kind_of
-from acp_tui.entry_labels import folder_label
 from acp_tui.errors import UserError
 from acp_tui.session.record import Change
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Subagent
+from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.session_screen import SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker

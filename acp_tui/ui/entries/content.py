@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from rich.segment import Segment
 from textual.strip import Strip
 
-from acp_tui.entry_labels import relative_path
 from acp_tui.session.safe_text import escape_line, visible_excerpt
+from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.markdown.block_renderer import code_lines

@@ -9,7 +9,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from acp_tui.entry_labels import MIN_SECONDS, STATUS_ICONS, format_duration
+from acp_tui.entry_labels import STATUS_ICONS
+from acp_tui.text_format import MIN_SECONDS, format_duration
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.entry_kinds.messages import thought_title
-from acp_tui.entry_labels import format_duration
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AnnotatedText, Content
+from acp_tui.text_format import format_duration
 from acp_tui.ui.drawing.body import Heights, LinesBody
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries.content import content_lines, withheld_lines

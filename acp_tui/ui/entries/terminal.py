@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.entry_kinds.terminal import how_it_ended, is_shown_by_call
-from acp_tui.entry_labels import relative_path, terminal_command
+from acp_tui.entry_labels import terminal_command
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.terminal_text import TerminalText
+from acp_tui.text_format import relative_path
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import Heights, LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, line_segments, make_strip, shorten

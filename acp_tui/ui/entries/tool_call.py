@@ -24,13 +24,13 @@ from acp_tui.entry_labels import (
     call_command,
     call_title,
     file_change,
-    relative_path,
     terminal_command,
 )
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Diff, Terminal
+from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.body import LinesBody, expander
 from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL

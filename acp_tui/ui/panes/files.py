@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from rich.segment import Segment
 
-from acp_tui.entry_labels import relative_path
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Diff, ToolCall
+from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
 from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.panes.pane import Pane

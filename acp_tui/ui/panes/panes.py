@@ -15,9 +15,10 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.entry_labels import STATUS_ICONS, relative_path, terminal_command
+from acp_tui.entry_labels import STATUS_ICONS, terminal_command
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Terminal
+from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path
 from acp_tui.ui.entries.headline import elapsed
 from acp_tui.ui.entries.terminal import exit_text, runs_elsewhere, status_name

@@ -11,11 +11,11 @@ from rich.segment import Segment
 from textual.containers import Vertical
 from textual.widgets import Static
 
-from acp_tui.entry_labels import format_time
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_proposals import wider_rules
 from acp_tui.permissions.rules import AgentIdentity, Rule, describe_choice, describe_effect, describe_rule
 from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.permission.rule_editor import RuleEditor

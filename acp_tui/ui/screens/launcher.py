@@ -10,8 +10,8 @@ from rich.segment import Segment
 from textual import work
 
 from acp_tui import __version__
-from acp_tui.entry_labels import display_path
 from acp_tui.session.safe_text import escape_line
+from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen
 from acp_tui.ui.dialogs.toasts import notify_problems

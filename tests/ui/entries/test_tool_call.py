@@ -6,8 +6,9 @@ import pytest
 from rich.cells import cell_len
 
 from acp_tui.entry_kinds.tool_call import starts_folded
-from acp_tui.entry_labels import KIND_ICONS, OTHER_ICON, STATUS_ICONS, format_duration
+from acp_tui.entry_labels import KIND_ICONS, OTHER_ICON, STATUS_ICONS
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
+from acp_tui.text_format import format_duration
 from acp_tui.ui.entries.tool_call import body
 from tests.support.bodies import CWD, call, colour_of, context, lines, strips, terminal
 

@@ -18,8 +18,8 @@ from textual.widget import Widget
 
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import format_time
 from acp_tui.store.mcp_log import McpLog
+from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path, wrap

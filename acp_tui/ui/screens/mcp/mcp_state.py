@@ -10,10 +10,11 @@ from rich.cells import cell_len
 from rich.segment import Segment
 
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import STATUS_ICONS, format_duration, format_time
+from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.session.safe_text import escape_invisible_line, escape_line, visible_excerpt
 from acp_tui.session.state import McpCall, ToolCall
 from acp_tui.store.mcp_facts import ToolChanges
+from acp_tui.text_format import format_duration, format_time
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, justified_line, text_item
 from acp_tui.ui.screens.mcp.server_list import TOOLS_CHANGED, calls_by_server, server_facts

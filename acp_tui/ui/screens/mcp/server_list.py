@@ -10,9 +10,9 @@ from rich.segment import Segment
 from textual.message import Message
 
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import display_path, format_duration
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import ToolCall
+from acp_tui.text_format import display_path, format_duration
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.pane_list import (
     RIGHT_MARGIN,

@@ -11,9 +11,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
 
 from acp_tui.console import format_moment
-from acp_tui.entry_labels import display_path
 from acp_tui.errors import UserError
 from acp_tui.session_list.search_index import IndexDamagedError
+from acp_tui.text_format import display_path
 from acp_tui.ui.widgets.select_list import MARKER_WIDTH, RIGHT_MARGIN, SelectRow, word_rank
 
 if TYPE_CHECKING:

@@ -16,12 +16,12 @@ from textual.widgets import Static
 
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize
-from acp_tui.entry_labels import display_path
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session_list.index_updater import IndexUpdater
 from acp_tui.session_list.saved_sessions import load_saved_sessions, merge
 from acp_tui.session_list.search import SessionSearch
+from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
