@@ -75,6 +75,15 @@ def read_own_json(path: Path) -> Any:
     return json.loads(read_own(path))
 
 
+def read_own_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file of acp-tui; empty if the file is missing, unusable or damaged."""
+    try:
+        content = read_own_json(path)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
 def check_own(path: Path, max_bytes: int | None = None) -> None:
     """Raise `UnusableFileError` if there is a file that `open_own` would refuse."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.store.json_lines_file import JsonLinesFile
+from acp_tui.store.json_lines_file import JsonLinesFile, latest_of_each
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,7 +23,6 @@ class Drafts:
         self._lines.append({"session": session, "text": text})
 
     def load(self, session: str) -> str:
-        """Return the draft, or an empty string."""
         return self.load_all().get(session, "")
 
     def load_all(self) -> dict[str, str]:
@@ -32,15 +31,7 @@ class Drafts:
 
 
 def _current_drafts(records: list[Record]) -> list[Record]:
-    """Return the current draft of each session that has a draft, the latest draft at the end."""
-    latest: dict[str, Record] = {}
-    for record in records:
-        session, text = record.get("session"), record.get("text")
-        if isinstance(session, str) and isinstance(text, str):
-            latest.pop(session, None)
-            if text:
-                latest[session] = record
-    return list(latest.values())
+    return latest_of_each([one for one in records if isinstance(one.get("text"), str)], "session", "text")
 
 
 class SavedComments:
@@ -53,7 +44,7 @@ class SavedComments:
         self._lines = JsonLinesFile(state_dir / "review_comments.jsonl", condense=_current_comments)
 
     def save(self, session: str, comments: object) -> None:
-        """Save all comments of a session. Raises `OSError`."""
+        """Save the comments of a session in place of those saved before. Raises `OSError`."""
         self._lines.append({"session": session, "comments": comments})
 
     def load(self, session: str) -> object:
@@ -62,17 +53,9 @@ class SavedComments:
         return next((one.get("comments") for one in records if one["session"] == session), [])
 
     def sessions(self) -> set[str]:
-        """Return the ids of the sessions that have comments."""
+        """Return the ids of the sessions with comments."""
         return {str(record["session"]) for record in _current_comments(self._lines.read())}
 
 
 def _current_comments(records: list[Record]) -> list[Record]:
-    """Return each session's current record if the record has comments. The latest record comes last."""
-    latest: dict[str, Record] = {}
-    for record in records:
-        session = record.get("session")
-        if isinstance(session, str):
-            latest.pop(session, None)
-            if record.get("comments"):
-                latest[session] = record
-    return list(latest.values())
+    return latest_of_each(records, "session", "comments")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import read_own_json
-from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.config.paths import write_private
+from acp_tui.store.locks import change_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from contextlib import AbstractContextManager
     from pathlib import Path
 
 VERSION = 2
-LOCK_TIMEOUT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,38 +56,30 @@ class FolderTrust:
 
     def trust(self, folder: Path, *, trusted: bool) -> None:
         """Save whether a folder is trusted. Raises `OSError`."""
-
-        def change(saved: TrustedFolder) -> None:
-            saved.trusted = trusted
-
-        self._change(folder, change)
+        self._change(folder, lambda saved: replace(saved, trusted=trusted))
 
     def allow_agent(self, folder: Path, agent: str) -> None:
         """Save that the settings of a folder may start this agent. Raises `OSError`."""
-
-        def change(saved: TrustedFolder) -> None:
-            saved.agent = agent
-
-        self._change(folder, change)
+        self._change(folder, lambda saved: replace(saved, agent=agent))
 
     def decide_server(self, folder: Path, name: str, consent: ServerConsent) -> None:
         """Save the user's answer about an MCP server that a folder's settings define. Raises `OSError`."""
-        self._change(folder, lambda saved: saved.servers.update({name: consent}))
+        self._change(folder, lambda saved: replace(saved, servers=saved.servers | {name: consent}))
 
     def forget(self, folder: Path) -> bool:
         """Forget all decisions about a folder. Return False if none was saved. Raises `OSError`."""
-        with self._lock():
+        with change_lock(self._path):
             folders = self._folders_to_change()
             known = [path for path in (os.path.realpath(folder), str(folder)) if path in folders]
             if known:
                 self._write({path: saved for path, saved in folders.items() if path not in known})
         return bool(known)
 
-    def _change(self, folder: Path, change: Callable[[TrustedFolder], None]) -> None:
-        with self._lock():
+    def _change(self, folder: Path, change: Callable[[TrustedFolder], TrustedFolder]) -> None:
+        with change_lock(self._path):
             folders = self._folders_to_change()
-            change(folders.setdefault(os.path.realpath(folder), TrustedFolder()))
-            self._write(folders)
+            path = os.path.realpath(folder)
+            self._write(folders | {path: change(folders.get(path, TrustedFolder()))})
 
     def _folders_to_change(self) -> dict[str, TrustedFolder]:
         """Return the saved decisions, so that the caller can change them. A damaged file is renamed.
@@ -116,10 +106,6 @@ class FolderTrust:
         if not isinstance(content, dict):
             raise ValueError("not an object")  # noqa: TRY004 - as for invalid JSON
         return content
-
-    def _lock(self) -> AbstractContextManager[None]:
-        private_directory(self._path.parent)
-        return file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS)
 
     def _write(self, folders: dict[str, TrustedFolder]) -> None:
         content = {"version": VERSION, "folders": {path: asdict(saved) for path, saved in folders.items()}}

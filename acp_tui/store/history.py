@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from acp_tui.store.json_lines_file import JsonLinesFile
+from acp_tui.store.json_lines_file import JsonLinesFile, latest_of_each
 
-if TYPE_CHECKING:
-    from acp_tui.store.json_lines_file import Record
+_last_of_each = partial(latest_of_each, key="text", content="text")
 
 
 class History:
     """The prompt history of one project folder, shared by all agents."""
 
     def __init__(self, state_dir: Path, project: str) -> None:
-        self._lines = JsonLinesFile(
-            state_dir / "history" / f"{_file_name(project)}.jsonl", condense=_last_of_each
-        )
+        path = state_dir / "history" / f"{_file_name(project)}.jsonl"
+        self._lines = JsonLinesFile(path, condense=_last_of_each)
 
     def add(self, text: str, at: float) -> None:
         """Save a prompt. Raises `OSError`."""
@@ -28,15 +26,6 @@ class History:
     def entries(self) -> list[str]:
         """Return the prompts, the latest last. Of equal prompts, only the latest is returned."""
         return [record["text"] for record in _last_of_each(self._lines.read())]
-
-
-def _last_of_each(records: list[Record]) -> list[Record]:
-    latest: dict[str, Record] = {}
-    for record in records:
-        if isinstance(text := record.get("text"), str):
-            latest.pop(text, None)
-            latest[text] = record
-    return list(latest.values())
 
 
 def _file_name(project: str) -> str:

@@ -7,8 +7,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import MAX_BYTES, open_own, read_own
-from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.config.paths import write_private
+from acp_tui.store.locks import change_lock
 from acp_tui.store.wire_log import ends_mid_line
 
 if TYPE_CHECKING:
@@ -53,8 +53,7 @@ class JsonLinesFile:
     def append(self, record: Record) -> None:
         """Append a record. Raises `OSError`, including when another process holds the lock for too long."""
         data = json.dumps(record).encode() + b"\n"
-        private_directory(self._path.parent)
-        with file_lock(self._path.with_name(f".{self._path.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
+        with change_lock(self._path, timeout=LOCK_TIMEOUT_SECONDS):
             if self._append(data) > self._limit:
                 self._shrink()
 
@@ -85,6 +84,20 @@ class JsonLinesFile:
                 break
             kept.append(line)
         write_private(self._path, "".join(reversed(kept)))
+
+
+def latest_of_each(records: list[Record], key: str, content: str) -> list[Record]:
+    """Return the last record with each text under `key`, without those that are empty under `content`.
+
+    The latest record comes last.
+    """
+    latest: dict[str, Record] = {}
+    for record in records:
+        if isinstance(name := record.get(key), str):
+            latest.pop(name, None)
+            if record.get(content):
+                latest[name] = record
+    return list(latest.values())
 
 
 def _record(line: bytes) -> Record | None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from acp_tui.config.own_files import open_own
+from acp_tui.config.paths import private_directory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -72,3 +73,11 @@ def file_lock(path: Path, *, timeout: float) -> Iterator[None]:
         yield
     finally:
         unlock_and_close(descriptor)
+
+
+@contextmanager
+def change_lock(file: Path, *, timeout: float = 1.0) -> Iterator[None]:
+    """Hold the lock for changing a file, as `file_lock` does. Creates the folder of the file if needed."""
+    private_directory(file.parent)
+    with file_lock(file.with_name(f".{file.name}.lock"), timeout=timeout):
+        yield

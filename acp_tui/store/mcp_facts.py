@@ -13,9 +13,9 @@ import time
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from acp_tui.config.own_files import read_own_json
-from acp_tui.config.paths import private_directory, write_private
-from acp_tui.store.locks import file_lock
+from acp_tui.config.own_files import read_own_object
+from acp_tui.config.paths import write_private
+from acp_tui.store.locks import change_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 VERSION = 1
-LOCK_TIMEOUT_SECONDS = 1.0
 MAX_SERVERS = 500
 """The maximum number of servers whose facts are kept. The servers with the oldest facts are removed."""
 
@@ -75,7 +74,7 @@ class ServerUse:
 
 @dataclass(frozen=True, slots=True)
 class AcceptedToolsRecord:
-    """The tools that the user has accepted."""
+    """The tools of a server that the user has accepted."""
 
     at: float
     digests: dict[str, str] = field(default_factory=dict)  # by the name of the tool
@@ -170,9 +169,7 @@ class McpFacts:
 
         With `unless_agreed`, save nothing and return False if tools of one of them are accepted already.
         """
-        private_directory(self._path.parent)
-        lock = self._path.with_name(f".{self._path.name}.lock")
-        with file_lock(lock, timeout=LOCK_TIMEOUT_SECONDS):
+        with change_lock(self._path):
             servers = self._content()
             for key, facts in changes.items():
                 current = _server_facts(servers.get(key))
@@ -188,11 +185,7 @@ class McpFacts:
 
     def _content(self) -> dict[str, Any]:
         """Return the saved facts, unchecked, under their `_key`; empty if the file is missing or damaged."""
-        try:
-            content = read_own_json(self._path)
-        except (OSError, ValueError, RecursionError):
-            return {}
-        servers = content.get("servers") if isinstance(content, dict) else None
+        servers = read_own_object(self._path).get("servers")
         return servers if isinstance(servers, dict) else {}
 
 
@@ -249,12 +242,7 @@ class McpOffers:
 
     def read(self, name: str, digest: str) -> SavedOffer:
         """Return a server's saved offer, or an empty one. `digest` identifies the server's definition."""
-        try:
-            content = read_own_json(self._path(name, digest))
-        except (OSError, ValueError, RecursionError):
-            return SavedOffer()
-        if not isinstance(content, dict):
-            return SavedOffer()
+        content = read_own_object(self._path(name, digest))
         tools = content.get("agreed_tools")
         agreed = tools if isinstance(tools, dict) else {}
         return SavedOffer(
@@ -275,12 +263,7 @@ class McpOffers:
         self._write(name, digest, SavedOffer(saved.prompts, saved.resources, dict(tools)))
 
     def _write(self, name: str, digest: str, offer: SavedOffer) -> None:
-        content = {
-            "prompts": offer.prompts,
-            "resources": offer.resources,
-            "agreed_tools": offer.agreed_tools,
-        }
-        text = json.dumps(content)
+        text = json.dumps(asdict(offer))
         if len(text) <= MAX_CHARACTERS:
             write_private(self._path(name, digest), f"{text}\n")
 

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.own_files import open_own, read_own_json
+from acp_tui.config.own_files import open_own, read_own_object
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.locks import try_lock, unlock_and_close
 
@@ -50,7 +50,6 @@ class OpenTabsFile:
     """
 
     def __init__(self, state_dir: Path, folder: str) -> None:
-        """`folder` is the folder in which acp-tui runs."""
         self.folder = os.path.realpath(folder)
         self._path = _directory(state_dir) / f"{os.urandom(8).hex()}.json"
         self._lock: int | None = None
@@ -120,7 +119,7 @@ def take_open_tabs(
     """
     wanted = os.path.realpath(folder)
     for path in _newest_first(_directory(state_dir)):
-        content = _read(path)
+        content = read_own_object(path)
         if content.get("folder") != wanted:
             continue
         tabs = list(_tabs(content.get("tabs")))
@@ -168,13 +167,6 @@ def _take(path: Path, before: Callable[[], None] = lambda: None) -> bool:
         return had_tabs
     finally:
         unlock_and_close(lock)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    content: Any = None
-    with suppress(OSError, ValueError, RecursionError):
-        content = read_own_json(path)
-    return content if isinstance(content, dict) else {}
 
 
 def _tabs(values: Any) -> Iterator[SavedTab]:

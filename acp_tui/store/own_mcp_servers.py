@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp, toml_document
-from acp_tui.config.paths import mcp_file, private_directory, write_private
+from acp_tui.config.paths import mcp_file, write_private
 from acp_tui.errors import UserError
-from acp_tui.store.locks import file_lock
+from acp_tui.store.locks import change_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +58,6 @@ def _string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-LOCK_TIMEOUT_SECONDS = 1.0
 HEADER = (
     "# Written by `acp-tui mcp add`, `import`, `enable` and `disable`, which rewrite this file.\n"
     "# Servers that you write yourself belong in config.toml.\n"
@@ -90,8 +89,7 @@ def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
     """Change `mcp.toml` under a lock. Raises `UserError` and what `change` raises."""
     file = mcp_file()
     try:
-        private_directory(file.parent)
-        with file_lock(file.with_name(f".{file.name}.lock"), timeout=LOCK_TIMEOUT_SECONDS):
+        with change_lock(file):
             own = read_own_servers()
             change(own)
             write_private(Path(os.path.realpath(file)), _text(own))  # the file may be a link, as to dotfiles

@@ -157,7 +157,6 @@ class SessionFolder:
 
     @property
     def id(self) -> str:
-        """The name of the folder."""
         return self.path.name
 
     def update_meta(self, **fields: Any) -> None:
@@ -225,7 +224,6 @@ class NullFolder:
         self.log = NullLog()
 
     def update_meta(self, **fields: Any) -> None:
-        """Update the metadata in memory."""
         self.meta |= fields
 
     def stderr_sink(self, data: bytes | str) -> None:

@@ -23,7 +23,7 @@ from acp_tui.config.own_files import (
     check_own,
     open_own,
     read_own,
-    read_own_json,
+    read_own_object,
 )
 from acp_tui.config.paths import write_private
 from acp_tui.errors import UserError
@@ -112,11 +112,9 @@ class StoredSession:
 
         It differs from `cwd` if the session has a git worktree of its own.
         """
-        worktree = self.meta.get("worktree")
-        if isinstance(worktree, dict):
-            top, below = worktree.get("repository"), worktree.get("subfolder", "")
-            if isinstance(top, str) and top and isinstance(below, str):
-                return str(Path(top) / below)
+        top, below = self._worktree.get("repository"), self._worktree.get("subfolder", "")
+        if isinstance(top, str) and top and isinstance(below, str):
+            return str(Path(top) / below)
         return self.text("cwd") or ""
 
     @property
@@ -127,22 +125,24 @@ class StoredSession:
     @property
     def has_worktree(self) -> bool:
         """Whether the session has a git worktree of its own, and the worktree still exists."""
-        worktree = self.meta.get("worktree")
-        path = worktree.get("path") if isinstance(worktree, dict) else None
+        path = self._worktree.get("path")
         return isinstance(path, str) and bool(path) and Path(path).is_dir()
 
     @property
     def is_worktree_finished(self) -> bool:
         """Whether the user has merged or discarded the session's git worktree since it was last opened."""
-        worktree = self.meta.get("worktree")
-        return isinstance(worktree, dict) and worktree.get(FINISHED) is True
+        return self._worktree.get(FINISHED) is True
 
     @property
     def branch(self) -> str:
         """The branch of the session's git worktree; empty if the session has no worktree."""
-        worktree = self.meta.get("worktree")
-        branch = worktree.get("branch") if isinstance(worktree, dict) else None
+        branch = self._worktree.get("branch")
         return branch if isinstance(branch, str) else ""
+
+    @property
+    def _worktree(self) -> dict[str, Any]:
+        worktree = self.meta.get("worktree")
+        return worktree if isinstance(worktree, dict) else {}
 
     def records(self, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:
         """Yield the records of the wire log; none if there is no log. Raises `OSError`."""
@@ -193,15 +193,12 @@ class StoredSession:
 
 def read_session(path: Path) -> StoredSession:
     """Read a session folder. Damaged metadata is treated as missing."""
-    meta: Any = None
     fault = ""
-    with suppress(OSError, ValueError, RecursionError):
-        meta = read_own_json(path / META)
     try:
         check_own(path / WIRE, MAX_RECORDING_BYTES)
     except UnusableFileError as error:
         fault = error.clause
-    return StoredSession(path, meta if isinstance(meta, dict) else {}, fault)
+    return StoredSession(path, read_own_object(path / META), fault)
 
 
 def save_meta(session: StoredSession, **fields: Any) -> None:

@@ -20,14 +20,8 @@ from acp_tui.session.safe_text import escape_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
-    from typing import Protocol
 
-    class FrameRedactor(Protocol):
-        """Removes secrets from frames."""
-
-        def redact(self, direction: Direction, frame: Any, line: str | None) -> Any:
-            """Return the frame without secrets: `frame` itself if it contains no secrets."""
-
+    from acp_tui.store.redaction import Redactor
 
 _DIRECTIONS = frozenset(get_args(Direction))
 
@@ -39,7 +33,7 @@ class WireLog:
         self,
         descriptor: int,
         *,
-        redactor: FrameRedactor | None = None,
+        redactor: Redactor | None = None,
         on_error: Callable[[OSError | None], None],
         max_bytes: int | None = None,
         on_full: Callable[[], None] = lambda: None,
@@ -128,7 +122,7 @@ class NullLog:
     """A log that discards everything, used if nothing is recorded."""
 
     def append(self, at: float, direction: Direction, frame: Any, line: str | None = None) -> None:
-        """Discard the record."""
+        """Do nothing."""
 
 
 def _one_line(frame: Any, line: str | None) -> str:
@@ -176,8 +170,10 @@ def read_log(
             for number, record in enumerate(records, start=first):
                 if record is not None:
                     yield record
-                elif on_damaged_line is not None and _is_damaged(lines[number - first]):
-                    on_damaged_line(number)
+                elif on_damaged_line is not None:
+                    line = lines[number - first]
+                    if line.endswith(b"\n") and not line.isspace():
+                        on_damaged_line(number)
             first += len(batch)
 
 
@@ -214,7 +210,3 @@ def _record(value: Any) -> Record | None:
     if type(at) not in (int, float) or type(direction) is not str or direction not in _DIRECTIONS:
         return None
     return Record(at, direction, value["frame"])  # type: ignore[arg-type]
-
-
-def _is_damaged(line: bytes) -> bool:
-    return line.endswith(b"\n") and not line.isspace()
