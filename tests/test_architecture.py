@@ -69,7 +69,7 @@ def name(path: Path) -> str:
 
 @pytest.mark.parametrize("package", ["session", "protocol", "diffing", "review", "schema_form"])
 def test_pure_packages_use_neither_files_nor_clock(package: str) -> None:
-    below = ("acp_tui.session", "acp_tui.diffing", f"acp_tui.{package}")
+    below: tuple[str, ...] = ("acp_tui.session", "acp_tui.diffing", f"acp_tui.{package}")
     if package == "review":
         below += ("pathlib",)  # a changed file is named by a `Path`, which is only a value there
     imported = {module for path in MODULES if room(path) == package for module in imports(parsed(path))}

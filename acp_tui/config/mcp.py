@@ -22,7 +22,11 @@ if TYPE_CHECKING:
     from acp_tui.config.toml_document import TomlDocument
 
 
-_KEYS = ("enabled", "enabled_for", "disabled_for")
+_STATE_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "enabled": validators.boolean,
+    "enabled_for": lambda value: tuple(validators.strings(value)),
+    "disabled_for": lambda value: tuple(validators.strings(value)),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +50,17 @@ NO_STATE = ServerState()
 
 def states_in(document: TomlDocument) -> dict[str, ServerState]:
     """Return the states in `mcp.toml` by server name. Errors are added to the problems of the document."""
-    entries = document.data.get("mcp_state", {})
-    if not isinstance(entries, dict):
-        document.report(("mcp_state",), str(validators.invalid_value("tables, [mcp_state.NAME]", entries)))
-        return {}
-    return {name: _state(document, name, entry) for name, entry in entries.items()}
+    return {name: _state(document, name, entry) for name, entry in document.tables("mcp_state").items()}
 
 
 def _state(document: TomlDocument, name: str, entry: Any) -> ServerState:
     path = ("mcp_state", name)
     if not isinstance(entry, dict):
-        document.report(path, str(validators.invalid_value(f"a table, [mcp_state.{name}]", entry)))
+        document.table(path, entry)  # reports it
         return NO_STATE
     line = document.line(*path)
-    values: dict[str, Any] = {"origin": str(document.file) if line is None else f"{document.file}:{line}"}
-    for key, value in entry.items():
-        if key not in _KEYS:
-            document.report_unknown_key((*path, key), _KEYS)
-            continue
-        try:
-            values[key] = validators.boolean(value) if key == "enabled" else tuple(validators.strings(value))
-        except InvalidValueError as error:
-            document.report((*path, key), str(error))
-    return ServerState(**values)
+    values, _ = document.checked(path, entry, _STATE_CHECKS)
+    return ServerState(**values, origin=str(document.file) if line is None else f"{document.file}:{line}")
 
 
 Grant = Literal["authorization_code", "client_credentials"]
@@ -221,7 +213,6 @@ class Server:
 
     @property
     def origin(self) -> str:
-        """The file and line of the definition."""
         return str(self.file) if self.line is None else f"{self.file}:{self.line}"
 
     @property
@@ -258,7 +249,6 @@ class Server:
         return json.dumps([*parts, self.agents, self.extra | given], sort_keys=True, default=str)
 
     def digest(self) -> str:
-        """Return a digest of the definition."""
         return hashlib.sha256(self.definition().encode()).hexdigest()
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import toml_document, validators
+from acp_tui.config import toml_document
 from acp_tui.config.mcp import Server, parse, set_lines
 from acp_tui.config.own_files import read_small_file_inside
 from acp_tui.errors import UserError
@@ -98,12 +98,8 @@ def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> 
     `report_unknown_keys` is False for files with imported definitions: the definitions can contain keys
     of other programs.
     """
-    entries = config.data.get("mcp_servers", {})
-    if not isinstance(entries, dict):
-        config.report(("mcp_servers",), str(validators.invalid_value("tables, [mcp_servers.NAME]", entries)))
-        return []
     servers = []
-    for name, entry in entries.items():
+    for name, entry in config.tables("mcp_servers").items():
         server = parse(name, entry, config.file, config.line("mcp_servers", name))
         for key, sentence in server.faults:
             path = ("mcp_servers", name, key) if key else ("mcp_servers", name)
@@ -148,24 +144,24 @@ def from_claude_code(raw: bytes, file: Path) -> list[tuple[Server, str]]:
     valid JSON.
     """
     data, lines, repeated = load_json(raw, file)
-    if not isinstance(data, dict):
-        return []
-    projects = data.get("projects")
     places: list[tuple[str, ...]] = [("mcpServers",)]
-    places += [("projects", name, "mcpServers") for name in (projects if isinstance(projects, dict) else ())]
+    places += [("projects", name, "mcpServers") for name in _object_at(data, ("projects",)) or ()]
     found: list[tuple[Server, str]] = []
     for path in places:
-        entries: Any = data
-        for key in path:
-            entries = entries.get(key) if isinstance(entries, dict) else None
         project = path[1] if len(path) > 1 else ""
-        if isinstance(entries, dict):
-            found += [(server, project) for server in from_entries(entries, file, lines, path, repeated)]
+        entries = _object_at(data, path) or {}
+        found += [(server, project) for server in from_entries(entries, file, lines, path, repeated)]
     return found
 
 
+def _object_at(data: Any, path: tuple[str, ...]) -> dict[str, Any] | None:
+    for key in path:
+        data = data.get(key) if isinstance(data, dict) else None
+    return data if isinstance(data, dict) else None
+
+
 def load_json(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int], Collection[tuple[str, ...]]]:
-    """Return the value in a JSON file, the line of each key, and the repeated keys; see `jsonc.key_lines`.
+    """Return the value in a JSON file, the line of each key, and the repeated keys; see `key_lines`.
 
     Raises `UserError` for invalid JSON.
     """
@@ -204,13 +200,9 @@ def from_entries(
             start = (*path, name)
             twice = [".".join(one[len(start) :]) for one in repeated if one[: len(start)] == start]
             server.faults += [(key, "the key occurs more than once") for key in sorted(twice)]
-        set_lines(server, entry, partial(_line, lines, *path, name))
+        set_lines(server, entry, lambda *keys, start=(*path, name): lines.get((*start, *keys)))
         servers.append(server)
     return servers
-
-
-def _line(lines: Mapping[tuple[str, ...], int], *path: str) -> int | None:
-    return lines.get(path)
 
 
 JSON_ROOTS: tuple[tuple[str, ...], ...] = (
@@ -241,10 +233,7 @@ def servers_in(raw: bytes, file: Path) -> list[Server] | None:
         return _codex_servers(file)
     data, lines, repeated = load_json(raw, file)
     for path in JSON_ROOTS:
-        entries: Any = data
-        for key in path:
-            entries = entries.get(key) if isinstance(entries, dict) else None
-        if isinstance(entries, dict):
+        if (entries := _object_at(data, path)) is not None:
             translated = {name: _translated(entry) for name, entry in entries.items()}
             return from_entries(translated, file, lines, path, repeated)
     return None
@@ -406,7 +395,6 @@ def _checked(server: Server, cwd: Path) -> Server:
 
 
 def _shorten(text: str) -> str:
-    """Shorten text for a message."""
     return text if len(text) <= MAX_NAME_CHARACTERS else text[: MAX_NAME_CHARACTERS - 1] + "…"
 
 

@@ -22,7 +22,7 @@ MAX_RECORDING_BYTES = 1_000_000_000
 """The maximum size of a recording, which is read in parts. By default, recording stops at a tenth of it."""
 MAX_RECORDED_BYTES = MAX_RECORDING_BYTES - 10_000_000
 """Where recording stops at the latest, so that the last records leave the recording readable."""
-_ALWAYS = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK
+_ALWAYS = os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK  # opening a pipe would block otherwise
 _KINDS = (
     (stat.S_ISDIR, "is a directory"),
     (stat.S_ISFIFO, "is a named pipe"),
@@ -120,7 +120,6 @@ def _unusable(path: Path, what: str) -> UnusableFileError:
     return error
 
 
-_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NOCTTY | os.O_NONBLOCK  # opening a pipe would block otherwise
 MAX_SETTINGS_BYTES = 1_000_000
 
 
@@ -137,7 +136,7 @@ def read_small_file(file: Path) -> bytes | None:
     Raises `FileTooLargeError` if the file has more than `MAX_BYTES`, and `OSError` if it cannot be read.
     """
     try:
-        descriptor = os.open(file, _FLAGS)
+        descriptor = os.open(file, _ALWAYS)
     except FileNotFoundError:
         return None
     if stat.S_ISDIR(os.fstat(descriptor).st_mode):
@@ -161,7 +160,7 @@ def read_small_file_inside(folder: Path, name: str) -> bytes | None:
     try:
         if not stat.S_ISREG(real.stat().st_mode):  # opening a device may have side effects
             raise OSError(None, "it is not a regular file")
-        descriptor = os.open(real, _FLAGS | os.O_NOFOLLOW)
+        descriptor = os.open(real, _ALWAYS | os.O_NOFOLLOW)
     except (FileNotFoundError, NotADirectoryError):
         return None
     with open(descriptor, "rb") as opened:

@@ -238,11 +238,8 @@ def _read_mcp_file(settings: Settings, document: toml_document.TomlDocument) -> 
 
 
 def _read_section(settings: Settings, config: toml_document.TomlDocument, section: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        config.report((section,), str(validators.invalid_value(f"a table, [{section}]", value)))
-        return
     known = [key.partition(".")[2] for key in VALIDATORS if key.startswith(f"{section}.")]
-    for name, item in value.items():
+    for name, item in config.table((section,), value).items():
         if name in known:
             _set(settings, config, (section, name), item, "config")
         else:
@@ -250,10 +247,7 @@ def _read_section(settings: Settings, config: toml_document.TomlDocument, sectio
 
 
 def _read_keys(settings: Settings, config: toml_document.TomlDocument, table: Any) -> None:
-    if not isinstance(table, dict):
-        config.report(("keys",), str(validators.invalid_value("a table, [keys]", table)))
-        return
-    for path, value in flatten_bindings(table):
+    for path, value in flatten_bindings(config.table(("keys",), table)):
         keys, key = join_keys(value), ".".join(("keys", *path))
         if keys is None:
             error = validators.invalid_value('a key such as "ctrl+j" or a list of keys', value)
@@ -327,7 +321,6 @@ def _assign(settings: Settings, key: str, value: Any, origin: Origin) -> None:
 
 
 def variable_name(key: str) -> str:
-    """Return the environment variable that sets a key."""
     return PREFIX + key.replace(".", "_").upper()
 
 

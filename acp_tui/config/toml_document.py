@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import read_small_file
-from acp_tui.config.validators import Problem, unknown_key_sentence
+from acp_tui.config.validators import InvalidValueError, Problem, invalid_value, unknown_key_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
 
@@ -181,6 +181,45 @@ class TomlDocument:
         self._unknown_keys += 1
         if self._unknown_keys <= MAX_UNKNOWN_KEYS:
             self.report(path, unknown_key_sentence(str(path[-1]), known))
+
+    def table(self, path: tuple[str, ...], value: Any) -> dict[str, Any]:
+        """Return a value that must be a table. Any other value is reported, and counts as empty."""
+        if isinstance(value, dict):
+            return value
+        self.report(path, str(invalid_value(f"a table, [{'.'.join(path)}]", value)))
+        return {}
+
+    def tables(self, name: str) -> dict[str, Any]:
+        """Return the values in the table `name`, which should be tables. Any other value is reported."""
+        value = self.data.get(name, {})
+        if isinstance(value, dict):
+            return value
+        self.report((name,), str(invalid_value(f"tables, [{name}.NAME]", value)))
+        return {}
+
+    def checked(
+        self,
+        path: tuple[str, ...],
+        table: dict[str, Any],
+        checks: Mapping[str, Callable[[Any], Any]],
+        remark: str = "",
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the valid values of a table, and the keys of its invalid values.
+
+        Unknown keys and invalid values are reported, the latter with `remark` after the sentence.
+        """
+        valid: dict[str, Any] = {}
+        invalid: list[str] = []
+        for key, value in table.items():
+            if key not in checks:
+                self.report_unknown_key((*path, key), checks)
+                continue
+            try:
+                valid[key] = checks[key](value)
+            except InvalidValueError as error:
+                self.report((*path, key), f"{error}{remark}")
+                invalid.append(key)
+        return valid, invalid
 
     def reject(self, line: int | None, reason: str) -> TomlDocument:
         """Add a problem that says why the whole file is ignored, and return the document."""

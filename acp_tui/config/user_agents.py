@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import toml_document, validators
-from acp_tui.config.validators import InvalidValueError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,11 +58,8 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
 
 
 def from_document(config: toml_document.TomlDocument) -> dict[str, UserAgent]:
-    """Return the agents defined in `config.toml`."""
-    entries = config.data.get("agents")
-    if not isinstance(entries, dict):
-        config.report(("agents",), str(validators.invalid_value("tables, [agents.NAME]", entries)))
-        return {}
+    """Return the agents that `config.toml` defines, by name."""
+    entries = config.tables("agents")
     found = (_read(config, name, entry, ("agents", name)) for name, entry in entries.items())
     return {agent.name: agent for agent in found if agent}
 
@@ -89,19 +85,12 @@ def _read(
         source.report(path, f"{name!r} is not a valid agent name; use letters, digits and -")
         return None
     if not isinstance(entry, dict):
-        source.report(path, str(validators.invalid_value(f"a table, [agents.{name}]", entry)))
+        source.table(path, entry)  # reports it
         return None
-    agent = UserAgent(name, source.file, source.line(*path))
-    for key, value in entry.items():
-        if key not in VALIDATORS:
-            source.report_unknown_key((*path, key), VALIDATORS)
-            continue
-        try:
-            setattr(agent, key, VALIDATORS[key](value))
-        except InvalidValueError as error:
-            source.report((*path, key), str(error))
-            if key == "command":  # the known agent's command must not be started instead
-                return None
+    values, invalid = source.checked(path, entry, VALIDATORS)
+    if "command" in invalid:  # the known agent's command must not be started instead
+        return None
+    agent = UserAgent(name, source.file, source.line(*path), **values)
     if agent.command:
         agent.command[0] = validators.resolve_program(agent.command[0], source.file.parent)
     return agent

@@ -59,11 +59,7 @@ _VALIDATORS: dict[str, Callable[[Any], Any]] = {
 
 def from_document(config: TomlDocument) -> dict[str, UserTool]:
     """Return the tools by name. Tools that cannot be used are left out and reported."""
-    entries = config.data.get("tools")
-    if not isinstance(entries, dict):
-        config.report(("tools",), str(validators.invalid_value("tables, [tools.NAME]", entries)))
-        return {}
-    found = (_read(config, name, entry) for name, entry in entries.items())
+    found = (_read(config, name, entry) for name, entry in config.tables("tools").items())
     return {tool.name: tool for tool in found if tool is not None}
 
 
@@ -76,23 +72,14 @@ def _read(config: TomlDocument, name: str, entry: Any) -> UserTool | None:
         config.report(path, "acp-tui has its own tool with this name; choose another name")
         return None
     if not isinstance(entry, dict):
-        config.report(path, str(validators.invalid_value(f"a table, [tools.{name}]", entry)))
+        config.table(path, entry)  # reports it
         return None
-    tool = UserTool(name, config.file, config.line(*path))
-    faulty = False
-    for key, value in entry.items():
-        if key not in _VALIDATORS:
-            config.report_unknown_key((*path, key), _VALIDATORS)
-            continue
-        try:
-            setattr(tool, key, _VALIDATORS[key](value))
-        except InvalidValueError as error:
-            config.report((*path, key), f"{error}; agents do not get the tool")
-            faulty = True
+    values, invalid = config.checked(path, entry, _VALIDATORS, "; agents do not get the tool")
     missing = [key for key in ("command", "description") if key not in entry]
     if missing:
         config.report(path, f"no {' and no '.join(missing)}; agents do not get the tool")
-    if faulty or missing:
+    if invalid or missing:
         return None
+    tool = UserTool(name, config.file, config.line(*path), **values)
     tool.command[0] = validators.resolve_program(tool.command[0], config.file.parent)
     return tool

@@ -67,7 +67,6 @@ def unknown_key_sentence(word: str, known: Iterable[str]) -> str:
 
 
 def format_value(value: Any) -> str:
-    """Return a value as it is quoted in an error message."""
     if isinstance(value, dict):
         return "a table"
     text = repr(value)
@@ -83,7 +82,6 @@ class InvalidValueError(ValueError):
 
 
 def invalid_value(expected: str, value: Any) -> InvalidValueError:
-    """Return the error for a value of the wrong kind."""
     return InvalidValueError(f"expected {expected}, got {format_value(value)}")
 
 
@@ -95,7 +93,6 @@ def text(value: Any) -> str:
 
 
 def boolean(value: Any) -> bool:
-    """Validate `true` or `false`."""
     if isinstance(value, bool):
         return value
     raise invalid_value("true or false", value)
@@ -116,7 +113,6 @@ def count(value: Any) -> int:
 
 
 def percentage(value: Any) -> int:
-    """Validate an integer from 0 to 100."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 100:
         return value
     raise invalid_value("a whole number from 0 to 100", value)
