@@ -31,8 +31,6 @@ _NARROWING_BY_AGE = frozenset({"-mtime", "-mmin", "-atime", "-ctime", "-newer", 
 # Searches for links, for files of other users, or with `-prune` are not meant to empty a project.
 _NARROWING_IN_PROJECTS = frozenset({"l", "-perm", "-user", "-group", "-links", "-samefile", "-prune"})
 _FIND_STARTS = re.compile(r"-[HLP]|-O\d|-D")
-_EVERY_NAME = "**"
-"""A pattern that matches every name in a folder."""
 
 
 def check_removal(step: Step) -> str | None:

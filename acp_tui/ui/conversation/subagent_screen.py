@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.errors import UserError
@@ -21,22 +21,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
 
 
-class SubagentHost(Protocol):
-    """The object that opens a `SubagentScreen` and runs the actions of this screen."""
-
-    now: Callable[[], float]
-    """Returns the conversation's time; see `SessionScreen.now`."""
-
-    def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run an action on an entry of the transcript; return False if the action is not about subagents."""
-
-    def can_stop(self, subagent: Subagent) -> bool:
-        """Return True if a subagent is running and can be stopped."""
-
-    def stop(self, subagent: Subagent) -> None:
-        """Stop a subagent, or say why that is not possible."""
-
-
 class SubagentScreen(SessionScreen):
     """Shows the growing transcript of a subagent. No prompts can be sent from here."""
 
@@ -44,7 +28,7 @@ class SubagentScreen(SessionScreen):
     INTERRUPT = "subagent.interrupt"
     AUTO_FOCUS = "Transcript"
 
-    def __init__(self, subagent: Subagent, host: SubagentHost, conversation: SessionContext) -> None:
+    def __init__(self, subagent: Subagent, host: SubagentViews, conversation: SessionContext) -> None:
         """`conversation` is the context of the subagent's conversation."""
         self.subagent = subagent
         self._host = host
@@ -112,7 +96,7 @@ def _title(subagent: Subagent) -> str:
 
 
 class SubagentViews:
-    """Opens and updates the transcripts of subagents, and stops subagents. Implements `SubagentHost`."""
+    """Opens and updates the transcripts of subagents, and stops subagents."""
 
     def __init__(self, screen: BaseScreen, context: SessionContext, now: Callable[[], float]) -> None:
         """`screen` and `context` belong to the conversation; `now` is the conversation's clock."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from rich.segment import Segment
 from textual.strip import Strip
@@ -20,7 +20,7 @@ from acp_tui.ui.markdown import scanner
 from acp_tui.ui.markdown.document import Document
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import AgentMessage, Message, Thought, UserMessage
+    from acp_tui.session.state import AgentMessage, Compaction, Message, Thought, UserMessage
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette, Spans
 
@@ -30,21 +30,11 @@ if TYPE_CHECKING:
     PartPosition = tuple[int, tuple[int, int]]
 
 
-class HasParts(Protocol):
-    """A message or another entry that consists of parts: growing texts, and other content such as images."""
-
-    parts: list[GrowingText | Content]
-
-    @property
-    def text(self) -> str:
-        """The text of all parts, without other content."""
-
-
 class MessageParts:
-    """Draws the parts of a message."""
+    """Draws the parts of a message, or of the summary of a compaction."""
 
     def __init__(
-        self, message: HasParts, context: DrawContext, before: Spans, *, plain: bool = False
+        self, message: Message | Compaction, context: DrawContext, before: Spans, *, plain: bool = False
     ) -> None:
         """Each line begins with `before`. If `plain` is true, text is not drawn as Markdown."""
         self._message = message

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import SlashCommand
     from acp_tui.ui.prompt.command_menu import CommandMenu
     from acp_tui.ui.prompt.completion_list import Menu
-    from acp_tui.ui.prompt.file_menu import FileIndex
+    from acp_tui.workspace.files.file_listing import ListedFiles
 
 
 class PromptEditor(TextArea, inherit_bindings=False):
@@ -413,7 +413,7 @@ class AttachingPrompt(Vertical):
         self._editor = PromptEditor(menu, self._files, self._attachments)
         self._offered: OfferedOutput | None = None
 
-    def set_files(self, folder: str, get_index: Callable[[], FileIndex]) -> None:
+    def set_files(self, folder: str, get_index: Callable[[], ListedFiles]) -> None:
         """Let the user mention files of a folder. `get_index` returns the files found so far."""
         self._attachments.folder = folder
         self._files.get_index = get_index

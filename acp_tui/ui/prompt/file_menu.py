@@ -6,7 +6,7 @@ import asyncio
 import re
 from heapq import nsmallest
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from acp_tui.session.attachment import format_mention, partial_mention
 from acp_tui.session.safe_text import escape_invisible_line
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from acp_tui.session.attachment import PartialMention
+    from acp_tui.workspace.files.file_listing import ListedFiles
 
 
 if TYPE_CHECKING:
@@ -30,21 +31,10 @@ ALL, MANY, FEW = 1 << 30, 5000, 1000
 """The numbers of matches after which a pass ends. Passes for poor matches need not find all matches."""
 
 
-class FileIndex(Protocol):
-    """The files found so far. The three lists grow together; `paths` is extended last."""
-
-    bases: list[str]
-    lower: list[str]
-    paths: list[str]
-    changed: set[str]
-    missing: set[str]
-    complete: bool
-
-
 class FileSearch:
     """A search among files. `before` is the previous search, whose matches can be narrowed down."""
 
-    def __init__(self, files: FileIndex, wanted: str, before: FileSearch | None = None) -> None:
+    def __init__(self, files: ListedFiles, wanted: str, before: FileSearch | None = None) -> None:
         self.files = files
         self.wanted = wanted.lower()
         self.size = len(files.paths)
@@ -203,7 +193,7 @@ class FileMenu(Menu):
     def __init__(self, attachments: Attachments) -> None:
         super().__init__()
         self.display = False  # hidden even before it is mounted, at first use
-        self.get_index: Callable[[], FileIndex] | None = None
+        self.get_index: Callable[[], ListedFiles] | None = None
         """Returns the files found so far. While it is None, the menu stays closed."""
         self.images_refused = ""
         """Why images cannot be attached; empty if they can."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.session.safe_text import escape_line
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from textual.app import App
+    from textual.timer import Timer
 
 
 SCREEN_LIMIT = 250
@@ -120,13 +121,6 @@ MIN_VTE_VERSION = 7900
 _CLEAR, _SHARE, _FAILED, _BUSY, _PAUSED = range(5)  # the states that OSC 9;4 can show
 
 
-class StartedTimer(Protocol):
-    """A timer that can be stopped."""
-
-    def stop(self) -> None:
-        """Stop the timer."""
-
-
 class TabProgress:
     """Shows one state in the terminal's tab for all conversations together.
 
@@ -138,7 +132,7 @@ class TabProgress:
         self,
         modes: TerminalModes,
         environ: Mapping[str, str],
-        start_timer: Callable[[float, Callable[[], None]], StartedTimer],
+        start_timer: Callable[[float, Callable[[], None]], Timer],
     ) -> None:
         """`start_timer` takes an interval in seconds, and the function to call at that interval."""
         self._modes = modes
@@ -147,7 +141,7 @@ class TabProgress:
         self._enabled = False  # until the settings have been read
         self._activities: dict[object, tuple[Activity, float | None]] = {}
         self._shown = ""
-        self._timer: StartedTimer | None = None
+        self._timer: Timer | None = None
 
     def configure(self, setting: str) -> None:
         """Apply the setting `terminal_progress`: on, off or auto."""
