@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The layers without a screen or processes, for the edit loop: half a minute.
 FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
 
-.PHONY: demo test test-fast test-real test-mcp-conformance lint format bench screenshots clean
+.PHONY: demo test test-fast test-real test-mcp-conformance lint format bench screenshots keys clean
 
 demo: $(READY)
 	$(BIN)/acp-tui demo
@@ -44,6 +44,10 @@ bench: $(READY)
 # The pictures of the README, from the real screen. Look at them before you commit them.
 screenshots: $(READY)
 	$(BIN)/python -m tests.pictures.make
+
+# docs/keys.md, from the key table.
+keys: $(READY)
+	$(BIN)/python -m tests.docs.key_page
 
 lint: $(READY)
 	$(BIN)/ruff format --check .

@@ -14,8 +14,8 @@ from acp_tui.config import agent_catalogue, user_agents
 from acp_tui.config.mcp_sources import OWN_KEYS as SERVER_KEYS
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.config.validators import POLICIES
-from acp_tui.ui.keys import SCOPES, TABLE, Key, key_name
-from acp_tui.ui.keys.command_titles import title_of
+from acp_tui.ui.keys import TABLE
+from tests.docs.key_page import quoted_keys, render_page
 
 PROJECT = Path(__file__).parents[2]
 PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").glob("*.md"))]
@@ -62,22 +62,11 @@ def test_every_key_of_an_agent_is_described() -> None:
 
 
 def test_the_page_of_keys_equals_the_table() -> None:
-    introduction, *_ = page("docs/keys.md").partition("\n## ")
-    expected = [introduction]
-    for scope, text in SCOPES.items():
-        rows = [f"| `{key.id}` | {_keys(key)} | {title_of(key)} |\n" for key in TABLE if key.scope == scope]
-        expected.append(
-            f"{text.title}\n\n{text.help}\n\n| id | keys | action |\n| --- | --- | --- |\n{''.join(rows)}"
-        )
-    assert page("docs/keys.md") == "\n## ".join(expected)
-
-
-def _keys(key: Key) -> str:
-    return " ".join(f"`{key_name(name.strip())}`" for name in key.keys.split(","))
+    assert page("docs/keys.md") == render_page(page("docs/keys.md"))
 
 
 def test_the_keys_of_the_review_are_right() -> None:
-    table = {name for key in TABLE if key.scope == "review" for name in _keys(key).split()}
+    table = {name for key in TABLE if key.scope == "review" for name in quoted_keys(key).split()}
     rows = re.findall(r"^\| (`.*?) \|", section(page("docs/review.md"), "Keys"), re.MULTILINE)
     assert {name for row in rows for name in row.split()} <= table
 

@@ -58,12 +58,11 @@ def run(args: argparse.Namespace) -> int:
 def _keys(settings: Settings) -> list[str]:
     """Return the lines of a table of all actions with their current keys."""
     from acp_tui.ui.keys import SCOPES, TABLE
-    from acp_tui.ui.keys.command_titles import title_of
     from acp_tui.ui.keys.user_keymap import check_keys
 
     current = check_keys(settings.keys).keys
     rows = [("ACTION", "KEYS", "PLACE", "DESCRIPTION")]
-    rows += [(key.id, current.get(key.id, key.keys), SCOPES[key.scope].title, title_of(key)) for key in TABLE]
+    rows += [(key.id, current.get(key.id, key.keys), SCOPES[key.scope].title, key.title) for key in TABLE]
     return aligned(rows)
 
 

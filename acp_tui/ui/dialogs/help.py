@@ -12,8 +12,7 @@ from textual.content import Content
 from textual.widgets import Input, Static
 
 from acp_tui.ui.dialogs.dialog import Dialog
-from acp_tui.ui.keys import KEYS, SCOPES, TABLE, ScopeName, bindings
-from acp_tui.ui.keys.command_titles import title_of
+from acp_tui.ui.keys import KEYS, SCOPES, ScopeName, bindings
 from acp_tui.ui.theme.palette import foreground_style
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import word_rank
@@ -116,11 +115,9 @@ class HelpScreen(Dialog[None]):
     def _rows(self, scope: ScopeName) -> dict[str, list[str]]:
         """Return the keys of a scope that match the query, by what they do. Digits share a row."""
         rows: dict[str, list[str]] = {}
-        for key in TABLE:
-            if key.scope != scope:
-                continue
+        for key in SCOPES[scope].keys:
             names = key.key_names(self._keymap)
-            words = key.help if key.keys[-1].isdigit() and key.keys[-2:-1] != "f" else title_of(key)
+            words = key.row_title or key.title
             if not self._query.strip() or word_rank(self._query, words, names, SCOPES[scope].title):
                 rows.setdefault(words, []).append(names)
         return rows

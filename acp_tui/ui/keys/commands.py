@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.validators import POLICY_SUMMARIES
 from acp_tui.session.offered_options import offered_options, value_name
-from acp_tui.ui.keys import KEYS, SCOPES, TABLE
-from acp_tui.ui.keys.command_titles import COMMAND_TITLES
+from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key
 from acp_tui.ui.theme import themes
 
 if TYPE_CHECKING:
@@ -20,6 +19,16 @@ if TYPE_CHECKING:
 
     from acp_tui.config.validators import Policy
     from acp_tui.session.state import ConfigOption, Session
+
+
+FIRST_COMMANDS = (
+    *("tab.new", "turn.stop", "turn.again", "session.policy", "session.rules", "session.options"),
+    *("session.usage", "mode.next", "session.review", "session.mcp", "panes.toggle", "conversation.find"),
+    *("session.export", "session.continue", "agent.restart", "session.own_tools", "prompt.send_now"),
+    *("prompt.history", "prompt.editor", "menu.open", "prompt.attach_output", "prompt.unfold"),
+    *("prompt.newline", "app.sessions", "transcript.copy_answer", "transcript.copy_code"),
+)
+"""Ids of the keys whose commands come first in the palette. The others follow in the order of the table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +46,28 @@ class PaletteCommand:
 
 
 def key_commands(screen: Screen[Any], keymap: Mapping[str, str]) -> list[PaletteCommand]:
-    """Return commands for the active key bindings and all keys of the transcript, most useful first.
-
-    Keys without a palette title have no command.
-    """
+    """Return commands for the active key bindings and all keys of the transcript, most useful first."""
     nodes = {active.binding.id: active.node for active in screen.active_bindings.values() if active.enabled}
     for transcript in screen.query("Transcript"):  # without focus, too: its keys act on its current entry
-        for key in TABLE:
-            if key.scope == "transcript":
-                nodes.setdefault(key.id, transcript)
+        for key in SCOPES["transcript"].keys:
+            nodes.setdefault(key.id, transcript)
     return [
         PaletteCommand(
-            title,
-            partial(screen.app.run_action, KEYS[name].action, nodes[name]),
-            SCOPES[KEYS[name].scope].title,
-            KEYS[name].key_names(keymap),
-            KEYS[name].label,
+            key.command,
+            partial(screen.app.run_action, key.action, nodes[key.id]),
+            SCOPES[key.scope].title,
+            key.key_names(keymap),
+            key.label,
         )
-        for name, title in COMMAND_TITLES.items()
-        if name in nodes and _is_of_use(screen, name)
+        for key in keys_with_commands()
+        if key.id in nodes and _is_of_use(screen, key.id)
     ]
+
+
+def keys_with_commands() -> list[Key]:
+    """Return the keys that have a command in the palette, in the order of the palette."""
+    first = [KEYS[name] for name in FIRST_COMMANDS]
+    return [*first, *(key for key in TABLE if key.command and key.id not in FIRST_COMMANDS)]
 
 
 def _is_of_use(screen: Screen[Any], name: str) -> bool:

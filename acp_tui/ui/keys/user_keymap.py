@@ -219,7 +219,7 @@ def _side_effect(action: Key, keymap: Mapping[str, str]) -> str | None:
             if other is action or key in _keys_of(action) or key not in _keys_of(other, keymap):
                 continue  # not a conflict, or not caused by the new keys of `action`
             name = key_name(key)
-            what = f"{other.id} ({other.help[:1].lower()}{other.help[1:]})"
+            what = f"{other.id} ({other.title[:1].lower()}{other.title[1:]})"
             works_everywhere = action.scope == "app" and action.priority
             if _share_widget(action, other) or (works_everywhere and _comes_before(action, other)):
                 return f"{name} no longer runs {what}; bind {other.id} to another key"

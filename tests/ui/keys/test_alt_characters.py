@@ -18,9 +18,9 @@ BY_TAB_KEYS = {f"tab.{digit}" for digit in range(1, 10)}
 
 
 def test_every_action_with_an_alt_key_has_another_key() -> None:
-    others = {key.help for key in TABLE if any("alt+" not in name for name in key.keys.split(","))}
+    others = {key.title for key in TABLE if any("alt+" not in name for name in key.keys.split(","))}
     only_alt = [key for key in TABLE if all("alt+" in name for name in key.keys.split(","))]
-    assert {key.id for key in only_alt if key.help not in others} <= BY_TAB_KEYS
+    assert {key.id for key in only_alt if key.title not in others} <= BY_TAB_KEYS
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_every_key_is_bound_to_an_existing_action() -> None:
 
 def test_every_scope_is_bound_and_described() -> None:
     assert set(OWNERS) == set(SCOPES) == {key.scope for key in TABLE}
-    assert all(key.help for key in TABLE)
+    assert all(key.title for key in TABLE)
     assert all(key.label for key in TABLE if key.rank)
 
 
