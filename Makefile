@@ -10,7 +10,7 @@ ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 # The layers without a screen or processes, for the edit loop: half a minute.
-FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/agents tests/docs tests/test_fold.py
+FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/docs tests/test_fold.py
 
 .PHONY: demo test test-fast test-real test-mcp-conformance lint format bench screenshots keys clean
 

@@ -117,7 +117,7 @@ def test_no_other_package_imports_the_demo_agent() -> None:
 
 def test_own_files_are_opened_in_one_place() -> None:
     """A pipe would block, and a huge file would fill the memory: see `acp_tui.config.own_files`."""
-    rooms = ("store", "permissions", "session_list", "session_index")
+    rooms = ("store", "permissions", "session_list")
     paths = [path for path in MODULES if room(path) in rooms]
     paths += [PACKAGE / "store" / "log_file.py", PACKAGE / "mcp" / "sign_in" / "token_store.py"]
     paths += [PACKAGE / "workspace" / "baseline" / "saved_state.py"]

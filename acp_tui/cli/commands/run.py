@@ -425,7 +425,7 @@ def _print_resume_hint(setup: ConversationSetup) -> None:
         print(f"Replay this conversation with: acp-tui replay {folder.id}")
 
 
-DELAY_SECONDS = 15.0
+INDEX_DELAY_SECONDS = 15.0
 """Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
 
 log = logging.getLogger(__name__)
@@ -433,7 +433,7 @@ log = logging.getLogger(__name__)
 
 @asynccontextmanager
 async def index_upkeep() -> AsyncIterator[None]:
-    """Update the index once, `DELAY_SECONDS` after the block begins. Stop the update when the block ends."""
+    """Update the index once, `INDEX_DELAY_SECONDS` after the block begins. Stop when the block ends."""
     update = asyncio.create_task(_update_later())
     try:
         yield
@@ -443,7 +443,7 @@ async def index_upkeep() -> AsyncIterator[None]:
 
 
 async def _update_later() -> None:
-    await asyncio.sleep(DELAY_SECONDS)
+    await asyncio.sleep(INDEX_DELAY_SECONDS)
     from acp_tui.session_list.index_updater import update_in_background
 
     try:

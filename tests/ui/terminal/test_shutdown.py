@@ -242,8 +242,8 @@ def test_a_hanging_thread_does_not_prevent_the_end(tmp_path: Path, home: Path) -
     """Python waits for threads, such as one that reads from a dead server."""
     (tmp_path / "sitecustomize.py").write_text(
         "import threading\n"
-        "from acp_tui.cli import shutdown_signals\n"
-        "shutdown_signals.SHUTDOWN_GRACE_SECONDS = 2\n"
+        "from acp_tui.cli import screen_runner\n"
+        "screen_runner.SHUTDOWN_GRACE_SECONDS = 2\n"
         "threading.Thread(target=threading.Event().wait).start()\n"
     )
     paths = f"{tmp_path}{os.pathsep}{REPOSITORY}"

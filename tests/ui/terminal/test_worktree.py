@@ -64,12 +64,12 @@ def kill_with_two_tabs(project: Path, home: Path) -> None:
         killed.type("!echo half > new.txt\r")
         killed.until(lambda: any(home.glob("data/worktrees/*/topic/new.txt")), "the file")
         open_tab(killed, " 1 topic  2 mine-")
-        killed.type("!echo $((40 + 2))\r")
-        killed.sees("42")
+        killed.type("!echo =$((40 + 2))=\r")
+        killed.sees("=42=")
         kill(killed)
 
 
-TWO_TABS = "1 !echo half > new.txt  2 !echo $((40 + 2))"
+TWO_TABS = "1 !echo half > new.txt  2 !echo =$((40 + 2))="
 
 
 def test_quitting_asks_about_the_worktree_of_a_tab_that_was_not_opened_yet(
@@ -78,7 +78,7 @@ def test_quitting_asks_about_the_worktree_of_a_tab_that_was_not_opened_yet(
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     kill_with_two_tabs(project, home)
     with PreloadedTerminal("--continue", cwd=project, **USER) as again:
-        again.sees(TWO_TABS, "42", "idle")
+        again.sees(TWO_TABS, "=42=", "idle")
         agents = len(again.left_behind())
         again.type(QUIT)
         again.sees(TWO_TABS, QUESTION, "new.txt", "Enter choose")
@@ -93,7 +93,7 @@ def test_quitting_asks_about_the_worktree_of_a_tab_that_was_not_opened_yet(
     assert (project / "new.txt").read_text() == "half\n"
     assert list(home.glob("data/worktrees/*/topic")) == []
     with PreloadedTerminal("--continue", cwd=project, **USER) as rest:
-        rest.sees("42", "idle")
+        rest.sees("=42=", "idle")
         assert TWO_TABS not in rest.screen  # what was merged has ended
     assert list(home.glob("data/worktrees/*/topic")) == []
 
@@ -102,7 +102,7 @@ def test_going_back_from_the_question_opens_the_restored_tab(tmp_path: Path, hom
     project = repository(tmp_path / "shop", {"a.txt": "a\n"})
     kill_with_two_tabs(project, home)
     with PreloadedTerminal("--continue", cwd=project, **USER) as again:
-        again.sees(TWO_TABS, "42", "idle")
+        again.sees(TWO_TABS, "=42=", "idle")
         again.type(QUIT)
         again.sees(QUESTION, "new.txt", "Enter choose")
         again.type(ESC)

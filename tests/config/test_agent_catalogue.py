@@ -6,17 +6,14 @@ import json
 import re
 import subprocess
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import pytest
 
 from acp_tui.config import agent_catalogue
 from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, launch_from_command
-from acp_tui.config.settings import Settings
+from acp_tui.config.settings import Settings, load
 from acp_tui.errors import UserError
-
-if TYPE_CHECKING:
-    from tests.agents.conftest import Configure, Install
 
 README = Path(__file__).parents[2] / "README.md"
 NAMES = [
@@ -40,6 +37,46 @@ NAMES = [
     "hermes",
     "crow-cli",
 ]
+
+
+class Install(Protocol):
+    """A function that puts programs on the PATH and returns their directory."""
+
+    def __call__(self, *names: str) -> Path: ...
+
+
+class Configure(Protocol):
+    """A function that writes `config.toml` and returns the settings."""
+
+    def __call__(self, text: str = "") -> Settings: ...
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+    """Replace the PATH with an empty directory, for the programs that a test installs."""
+    directory = tmp_path / "bin"
+    directory.mkdir()
+    monkeypatch.setenv("PATH", str(directory))
+
+    def put(*names: str) -> Path:
+        for name in names:
+            (directory / name).write_text("#!/bin/sh\n")
+            (directory / name).chmod(0o755)
+        return directory
+
+    return put
+
+
+@pytest.fixture
+def configure(home: Path, tmp_path: Path) -> Configure:
+    """Write `config.toml` and read the settings, without variables."""
+
+    def read(text: str = "") -> Settings:
+        (home / "config").mkdir(parents=True, exist_ok=True)
+        (home / "config" / "config.toml").write_text(text)
+        return load(tmp_path, environ={})
+
+    return read
 
 
 def test_an_installed_program_is_preferred(install: Install, configure: Configure) -> None:

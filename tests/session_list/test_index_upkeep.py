@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 INDEXER = "acp_tui.session_list.index_process"
 AT_ONCE = """
 import sys
-from acp_tui.cli import index_upkeep, main
-index_upkeep.DELAY_SECONDS = 0.0
+from acp_tui.cli import main
+from acp_tui.cli.commands import run
+run.INDEX_DELAY_SECONDS = 0.0
 sys.exit(main())
 """
 
