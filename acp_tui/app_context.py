@@ -8,11 +8,10 @@ import shlex
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config import mcp, mcp_sources
-from acp_tui.config.agent_catalogue import known_agents, launch_from_command, program_name, resolve_launch
+from acp_tui.config.agent_catalogue import known_agents, launch_from_command, resolve_launch
 from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
@@ -32,6 +31,7 @@ from acp_tui.workspace.git.repository import branch_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server
@@ -96,7 +96,7 @@ class AppContext:
         recorded_agent = stored.text("agent")
         command = stored.meta.get("command")
         command = [str(word) for word in command] if isinstance(command, list) else []
-        ad_hoc = bool(command) and self._was_ad_hoc(stored, command)
+        ad_hoc = bool(command) and stored.meta.get("ad_hoc") is True
         if program is not None:
             launch = self.launch(None, program)
             if command and redact_value(launch.command) != redact_value(command):
@@ -115,21 +115,6 @@ class AppContext:
                 f"{shlex.join(command)}"
             )
         return self.launch(None, shlex.join(command))
-
-    def _was_ad_hoc(self, stored: StoredSession, command: Sequence[str]) -> bool:
-        """Return True if the session was started with `--command`.
-
-        Earlier versions of acp-tui did not record the use of `--command`. For sessions of these versions, the
-        use is inferred from the command.
-        """
-        recorded = stored.meta.get("ad_hoc")
-        if isinstance(recorded, bool):
-            return recorded
-        agent = known_agents(self.settings).get(stored.text("agent") or "")
-        if agent is None:
-            return True
-        own = {Path(program).name for program, *_ in agent.commands}
-        return program_name(command) == agent.name and Path(command[0]).name not in own
 
     def servers(self, files: Sequence[Path]) -> list[Server]:
         """Return the MCP servers from the settings and from additional files."""

@@ -26,7 +26,7 @@ class ListedRule:
     rule: Rule
     matches: Matches
     applies: bool  # it is in force here: its project and agent match this conversation
-    unused: bool = False  # its agent cannot be identified; see `rule_migration`
+    unused: bool = False  # its agent cannot be identified
 
 
 @dataclass(slots=True)

@@ -122,12 +122,10 @@ def applies(rule: Rule, *, agent: AgentIdentity | None, project: str | None) -> 
 def _is_for(rule: Rule, agent: AgentIdentity | None) -> bool:
     if rule.agent is None:
         return True
-    if agent is None:
+    if agent is None or rule.agent != agent.id:
         return False
-    if rule.agent == agent.id:
-        # The agent chooses its name. It must not evade a reject rule by reporting another name.
-        return rule.decision == "reject" or rule.agent_name in (None, agent.name)
-    return rule.decision == "reject" and rule.agent == agent.program  # see `rule_migration`
+    # The agent chooses its name. It must not evade a reject rule by reporting another name.
+    return rule.decision == "reject" or rule.agent_name in (None, agent.name)
 
 
 def matches(rule: Rule, subject: Subject, *, project: str | None = None) -> Match:

@@ -17,47 +17,12 @@ from acp_tui.config.own_files import check_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.permissions.match_counts import MatchCounts
-from acp_tui.permissions.rules import AD_HOC, Rule, describe_rule, from_dict, identity_of_command, to_dict
+from acp_tui.permissions.rules import AD_HOC, Rule, describe_rule, from_dict, to_dict
 from acp_tui.store.locks import LockedError, file_lock
-from acp_tui.store.secret_patterns import MASK
-from acp_tui.store.stored_sessions import list_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator
     from pathlib import Path
-
-
-def names_agent_by_program(rule: Rule, known: Collection[str]) -> bool:
-    """Return True if the rule may identify its agent by a program's name, like rules of earlier versions.
-
-    Today, rules contain the id of an agent in the catalogue or of a whole command. `known` holds the ids in
-    the catalogue. The result is also True for an agent that has been removed from the catalogue.
-    """
-    return rule.agent is not None and rule.agent not in known and not rule.agent.startswith(AD_HOC)
-
-
-def migrate(rule: Rule, sessions: Iterable[Mapping[str, Any]]) -> Rule | None:
-    """Return the rule, changed so that it identifies its agent by the command recorded in the sessions.
-
-    Return None if the sessions do not show clearly which command started the agent.
-    """
-    held = [meta for meta in sessions if meta.get("agent") == rule.agent]
-    if any(meta.get("ad_hoc") is False for meta in held):  # an agent that is no longer in the settings
-        return None
-    commands = {_command(meta) for meta in held}
-    command = commands.pop() if len(commands) == 1 else None
-    if command is None:
-        return None
-    identity = identity_of_command(command)
-    return rule.evolve(agent=identity.id, agent_line=identity.line)
-
-
-def _command(meta: Mapping[str, Any]) -> tuple[str, ...] | None:
-    """Return the recorded command of a session's agent; None if the command is missing or partly redacted."""
-    command = meta.get("command")
-    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
-        return None
-    return None if any(MASK in word for word in command) else tuple(command)
 
 
 VERSION = 1
@@ -88,8 +53,7 @@ class RuleStore:
         self.notices: list[str] = []
         """Messages for the user about the file, one sentence each, without duplicates."""
         self.catalogue: Callable[[], Collection[str]] | None = None
-        """Returns the ids of the agents in the catalogue. While it is None, old rules are not migrated."""
-        self._asked_sessions = False
+        """Returns the ids of the agents in the catalogue. While it is None, no rule counts as unused."""
         self._seen: tuple[int, int, int] | None = None
         self._rules: list[Rule] = []
 
@@ -108,49 +72,18 @@ class RuleStore:
         if seen != self._seen:
             self._rules = self._known(self._read())
             self._seen = seen
-            if self._migrate():
-                return self.rules()
-        return list(self._rules)
-
-    def is_unused(self, rule: Rule) -> bool:
-        """Return True if an allow rule never applies because its agent is unclear: see `rule_migration`."""
-        return rule.decision == "allow" and names_agent_by_program(
-            rule, self.catalogue() if self.catalogue else []
-        )
-
-    # ----------------------------------------------------------------- rules of earlier versions
-
-    def _migrate(self) -> bool:
-        """Migrate rules of earlier versions, once. Return True if the file was changed."""
-        if self.catalogue is None or self._asked_sessions:
-            return False
-        known = self.catalogue()
-        old = [rule for rule in self._rules if names_agent_by_program(rule, known)]
-        if not old:
-            return False
-        self._asked_sessions = True
-        sessions = [stored.meta for stored in list_sessions(paths().data)]
-        moved = [(rule, new) for rule in old if (new := migrate(rule, sessions)) is not None]
-        for rule in old:
-            if rule.decision == "allow" and all(rule is not one for one, _ in moved):
+            for rule in filter(self.is_unused, self._rules):
                 self._notice(
                     f'The rule "{describe_rule(rule)}" is no longer used: acp-tui cannot tell which agent '
                     f"{rule.agent} stands for. Use `acp-tui permissions` to list and revoke such rules."
                 )
-        if not moved:
+        return list(self._rules)
+
+    def is_unused(self, rule: Rule) -> bool:
+        """Return True for an allow rule whose agent is not in the catalogue, nor identified by a command."""
+        if rule.decision != "allow" or rule.agent is None or self.catalogue is None:
             return False
-        try:
-            with self._changing() as (entries, _):
-                for rule, new in moved:
-                    index = next(n for n, entry in enumerate(entries) if from_dict(entry) == rule)
-                    entries[index] = to_dict(new)
-        except (UserError, StopIteration) as error:  # StopIteration: another instance revoked it
-            if isinstance(error, UserError):
-                self._notice(str(error))
-            return False
-        for rule, new in moved:
-            self._notice(f'The rule "{describe_rule(rule)}" now applies to `{new.agent_line}` only.')
-        return True
+        return not rule.agent.startswith(AD_HOC) and rule.agent not in self.catalogue()
 
     def add(self, rule: Rule) -> Rule:
         """Save a rule, unless an equal one is saved already. Return the saved rule, which has an id."""

@@ -15,8 +15,6 @@ from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.config.agent_catalogue import Launch
 
 
@@ -31,7 +29,6 @@ class AgentIdentity:
     id: str  # its catalogue id, or `command:` and a digest, because its command may contain secrets
     line: str = ""  # the command without secrets, for display
     name: str | None = None  # the name that the agent reports
-    program: str | None = None  # the program's name, by which rules of earlier versions refer to the agent
 
     @property
     def label(self) -> str:
@@ -45,15 +42,8 @@ def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
     """Return the identity of a launched agent. `own_name` is the name in the answer to `initialize`."""
     if not launch.ad_hoc:
         return AgentIdentity(launch.name)
-    return identity_of_command(launch.command, own_name, program=launch.name)
-
-
-def identity_of_command(
-    command: Sequence[str], own_name: str | None = None, *, program: str | None = None
-) -> AgentIdentity:
-    """Return the identity of an agent that is started by a command, not from the catalogue."""
-    digest = hashlib.sha256(json.dumps(list(command)).encode()).hexdigest()[:32]
-    return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(command)), own_name, program)
+    digest = hashlib.sha256(json.dumps(list(launch.command)).encode()).hexdigest()[:32]
+    return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(launch.command)), own_name)
 
 
 RuleDecision = Literal["allow", "reject"]

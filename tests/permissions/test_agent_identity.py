@@ -1,14 +1,13 @@
-"""Agent identities in rules, and migration of rules from earlier versions."""
+"""Agent identities in rules."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from acp_tui.config.agent_catalogue import Launch
-from acp_tui.config.paths import paths
 from acp_tui.permissions.rule_matching import applies
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.permissions.rules import (
@@ -17,17 +16,15 @@ from acp_tui.permissions.rules import (
     describe_rule,
     from_dict,
     identity_of,
-    identity_of_command,
     to_dict,
 )
-from acp_tui.store.session_folder import create_session_folder
 from tests.support.permissions import PROJECT, command, narrowest_rule
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 CLAUDE, KIMI = ("python3", "/x/launch.py", "claude-code"), ("python3", "/x/launch.py", "kimi-code")
-OLD = Rule(decision="allow", kind="execute", command=("ls",), scope="everywhere", agent="launch.py")
+REMOVED = Rule(decision="allow", kind="execute", command=("ls",), scope="everywhere", agent="launch.py")
 
 
 def rule_for(agent: AgentIdentity) -> Rule:
@@ -46,14 +43,6 @@ def store_with(*rules: Rule) -> RuleStore:
     store = RuleStore()
     store.catalogue = lambda: {"claude-code", "demo"}
     return store
-
-
-def record(command: tuple[str, ...], agent: str = "launch.py", **meta: Any) -> None:
-    """Record a session as earlier versions did, without `ad_hoc` in the metadata."""
-    folder = create_session_folder(paths().data, agent=agent, title=agent, cwd=PROJECT, command=command)
-    del folder.meta["ad_hoc"]
-    folder.update_meta(**meta)
-    folder.close()
 
 
 def test_an_ad_hoc_agent_is_identified_by_its_whole_command() -> None:
@@ -104,50 +93,18 @@ def test_a_rule_for_an_ad_hoc_agent_is_read_back() -> None:
     assert describe_rule(read_back) == describe_rule(rule)
 
 
-def test_an_old_rule_migrates_to_the_only_recorded_command(home: Path) -> None:
-    record(CLAUDE)
-    record(CLAUDE)
-    store = store_with(OLD)
+def test_an_allow_rule_for_an_unknown_agent_is_unused_and_reported(home: Path) -> None:
+    store = store_with(REMOVED)
     [rule] = store.rules()
-    identity = identity_of_command(CLAUDE)
-    assert (rule.agent, rule.command) == (identity.id, OLD.command)
-    [notice] = store.notices
-    assert 'for launch.py" now applies to `python3 /x/launch.py claude-code` only' in notice
-    assert RuleStore().rules() == [rule]
-    assert store_with().rules() == [rule]
-
-
-@pytest.mark.parametrize("recorded", [(), (CLAUDE, KIMI), (("x", "--api-key", "[redacted]"),)])
-def test_an_old_rule_with_an_uncertain_agent_is_unused_and_reported(
-    home: Path, recorded: tuple[tuple[str, ...], ...]
-) -> None:
-    for words in recorded:
-        record(words)
-    store = store_with(OLD)
-    [rule] = store.rules()
+    assert rule.agent == "launch.py"
     assert store.is_unused(rule)
     assert not applies(rule, agent=identity_of(launch(*CLAUDE)), project=None)
     [notice] = store.notices
     assert 'for launch.py" is no longer used' in notice
 
 
-def test_an_old_reject_rule_applies_to_every_command_of_its_program(home: Path) -> None:
-    store = store_with(OLD.evolve(decision="reject"))
-    [rule] = store.rules()
-    assert not store.is_unused(rule)
-    assert store.notices == []
-    for words in (CLAUDE, KIMI):
-        assert applies(rule, agent=identity_of(launch(*words)), project=None)
-
-
-def test_a_rule_for_an_agent_removed_from_the_settings_is_kept(home: Path) -> None:
-    record(CLAUDE, ad_hoc=False)
-    [rule] = store_with(OLD).rules()
-    assert rule.agent == "launch.py"
-
-
-def test_rules_for_known_agents_are_not_migrated(home: Path) -> None:
-    record(CLAUDE, agent="claude-code")
-    store = store_with(OLD.evolve(agent="claude-code"))
-    assert [rule.agent for rule in store.rules()] == ["claude-code"]
+@pytest.mark.parametrize("rule", [REMOVED.evolve(decision="reject"), REMOVED.evolve(agent="claude-code")])
+def test_reject_rules_and_rules_for_known_agents_are_not_reported(home: Path, rule: Rule) -> None:
+    store = store_with(rule)
+    assert [store.is_unused(each) for each in store.rules()] == [False]
     assert store.notices == []
