@@ -17,7 +17,7 @@ from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.config.settings import Settings, load
 from acp_tui.controller import Conversation, Options
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import prune
 from acp_tui.store.drafts import Drafts, SavedComments
@@ -84,7 +84,7 @@ class AppContext:
             return launch_from_command(program)
         name = agent or self.settings.agent
         if name is None:
-            raise UserError("Name an agent; `acp-tui agents` lists all known agents.", exit_code=2)
+            raise UsageError("Name an agent; `acp-tui agents` lists all known agents.")
         return resolve_launch(name, self.settings)
 
     def launch_for_resume(self, stored: StoredSession, agent: str | None, program: str | None) -> Launch:
@@ -117,7 +117,6 @@ class AppContext:
         return self.launch(None, shlex.join(command))
 
     def servers(self, files: Sequence[Path]) -> list[Server]:
-        """Return the MCP servers from the settings and from additional files."""
         found = list(self.settings.mcp_servers)
         for file in files:
             found += mcp.with_states(mcp_sources.from_json_file(file), self.settings.mcp_states)
@@ -178,7 +177,6 @@ class AppContext:
         return FolderTrust(paths().state).folder(folder).trusted is True
 
     def history(self, project: Path) -> ProjectHistory:
-        """Return the prompt history of a project."""
         return ProjectHistory(History(paths().state, str(project)))
 
     def draft(self, conversation: Conversation) -> str:
@@ -188,10 +186,8 @@ class AppContext:
     def save_draft(self, conversation: Conversation, text: str) -> None:
         """Save the unsent prompt of a conversation. Raises `UserError` if the prompt cannot be written."""
         if conversation.folder.id:
-            try:
+            with os_errors_reported("The draft cannot be saved"):
                 self._drafts.save(conversation.folder.id, text)
-            except OSError as error:
-                raise UserError(f"The draft cannot be saved: {error.strerror or error}.") from error
 
     def load_comments(self, conversation: Conversation) -> None:
         """Load the unsent review comments of a conversation into its review."""
@@ -205,11 +201,8 @@ class AppContext:
         from acp_tui.review.comments import comments_to_json
 
         if conversation.folder.id:
-            try:
+            with os_errors_reported("The review comments cannot be saved"):
                 self._comments.save(conversation.folder.id, comments_to_json(conversation.review.comments))
-            except OSError as error:
-                reason = error.strerror or error
-                raise UserError(f"The review comments cannot be saved: {reason}.") from error
 
     def branch(self, folder: Path) -> str | None:
         """Return the git branch or commit that is checked out in a folder; None if it is unknown."""
@@ -230,17 +223,10 @@ class AppContext:
         from acp_tui.export.document import SessionMetadata
 
         path = paths().data / "exports" / f"{stored.id}.{form}"
-        try:
-            text = export(
-                stored.records(),
-                form,
-                SessionMetadata.from_folder(stored),
-                theme=theme,
-                is_sensitive=self.is_sensitive_in(cwd),
-            )
+        metadata, is_sensitive = SessionMetadata.from_folder(stored), self.is_sensitive_in(cwd)
+        with os_errors_reported(f"{path} cannot be written"):
+            text = export(stored.records(), form, metadata, theme=theme, is_sensitive=is_sensitive)
             write_private(path, text)
-        except OSError as error:
-            raise UserError(f"{path} cannot be written: {error.strerror or error}.") from error
         return path
 
     def is_sensitive_in(self, cwd: Path) -> Callable[[str], bool]:

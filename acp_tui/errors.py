@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class UserError(Exception):
@@ -11,6 +15,22 @@ class UserError(Exception):
     def __init__(self, sentence: str, *, exit_code: int = 1) -> None:
         super().__init__(sentence)
         self.exit_code = exit_code
+
+
+class UsageError(UserError):
+    """An error in what the user typed or configured. The exit code is 2."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, exit_code=2)
+
+
+@contextmanager
+def os_errors_reported(failure: str) -> Iterator[None]:
+    """Within the block, turn an `OSError` into a `UserError`: `failure`, a colon, and the reason."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(f"{failure}: {error.strerror or error}.") from error
 
 
 class Refusal(Exception):  # noqa: N818  # an answer rather than a fault

@@ -15,7 +15,7 @@ from acp_tui import __version__
 from acp_tui.cli.options import USAGE
 from acp_tui.config.own_files import UnusableFileError, unusable_files
 from acp_tui.console import discard_stdout, prepare_streams, print_message
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
     if options or "words" not in args:
         command = f"acp-tui {args.command}" if args.command else "acp-tui"
         unknown_words = " ".join(options or unknown)
-        raise UserError(f"Unknown argument: {unknown_words}. See `{command} --help`.", exit_code=USAGE)
+        raise UsageError(f"Unknown argument: {unknown_words}. See `{command} --help`.")
     args.words += unknown
 
 
@@ -207,7 +207,7 @@ def _refuse_misspelt_command(word: str) -> None:
 
     if word not in known_agents(load(Path.cwd())):
         what = "option" if word.startswith("-") else "command"
-        raise UserError(f'Unknown {what} "{escape_line(word)}"; did you mean {meant}?', exit_code=USAGE)
+        raise UsageError(f'Unknown {what} "{escape_line(word)}"; did you mean {meant}?')
 
 
 def _is_action_of_agents(word: str) -> bool:

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.line_reader import LineReader
-from acp_tui.cli.options import CANCELLED, USAGE
+from acp_tui.cli.line_reader import LineReader, print_safely
+from acp_tui.cli.options import CANCELLED
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import SignInNeeded
 from acp_tui.connection.params import SessionSetup
 from acp_tui.controller import failed_program_sentence, sign_in_command, unusable_method_sentence
 from acp_tui.controller.recorder import Recorder
-from acp_tui.errors import Refusal, UserError
+from acp_tui.errors import Refusal, UsageError, UserError
 from acp_tui.session.events import Noise, TextChunk
 from acp_tui.session.record import METHOD_NOT_FOUND
-from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line
+from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.store.log_file import log_to_file
 from acp_tui.store.session_folder import NullFolder
 from acp_tui.ui.terminal.suspend import run_program
@@ -47,7 +47,7 @@ def method_named(wanted: str, methods: Sequence[AuthMethod], title: str) -> Auth
     if found:
         return found[0]
     listed = "; ".join(f"{escape_line(method.id)} ({method.name})" for method in methods)
-    raise UserError(f'{title} has no sign-in method "{wanted}". It offers: {listed}.', exit_code=USAGE)
+    raise UsageError(f'{title} has no sign-in method "{wanted}". It offers: {listed}.')
 
 
 class SignInDialogue:
@@ -76,7 +76,7 @@ class SignInDialogue:
         self._within_stderr = is_stderr
         for piece in text.splitlines(keepends=True):
             lead = "" if self._within_line else "  │ "
-            _print(lead + escape_line(piece.rstrip("\r\n")), end="")
+            print_safely(lead + escape_line(piece.rstrip("\r\n")), end="")
             self._within_line = True
             if piece.endswith("\n"):
                 self.say("")
@@ -84,20 +84,20 @@ class SignInDialogue:
     def say(self, sentence: str) -> None:
         """End the agent's unfinished line, if any, then print the sentence unless it is empty."""
         if self._within_line:
-            _print("")
+            print_safely("")
         self._within_line = False
         if sentence:
-            _print(sentence)
+            print_safely(sentence)
 
     async def choose(self, methods: Sequence[AuthMethod], title: str) -> AuthMethod:
         """List the methods and let the user choose one. Raises `UserError` if there is no terminal."""
         self.say(f"{title} offers:")
         for number, method in enumerate(methods, 1):
-            _print(f"  {number}. {method.name}  ({escape_line(method.id)})")
+            print_safely(f"  {number}. {method.name}  ({escape_line(method.id)})")
             if note := _note(method):
-                _print(f"     {note}")
+                print_safely(f"     {note}")
         if not has_terminal():
-            raise UserError("Not a terminal: choose a method with --method ID.", exit_code=USAGE)
+            raise UsageError("Not a terminal: choose a method with --method ID.")
         while True:
             answer = await self._ask(f"Sign in with which method? [1-{len(methods)}] ")
             if answer.isdecimal() and 1 <= int(answer) <= len(methods):
@@ -114,10 +114,12 @@ class SignInDialogue:
         self.say(
             "The agent suggests this command. It runs with your rights, and no permission rule applies to it."
         )
-        _print(f"  command      {escape_invisible_line(shlex.join([suggested.command, *suggested.args]))}")
-        _print(f"  folder       {escape_invisible_line(cwd)}")
+        print_safely(
+            f"  command      {escape_invisible_line(shlex.join([suggested.command, *suggested.args]))}"
+        )
+        print_safely(f"  folder       {escape_invisible_line(cwd)}")
         for name, value in suggested.env.items():
-            _print(f"  environment  {escape_invisible_line(f'{name}={value}')}")
+            print_safely(f"  environment  {escape_invisible_line(f'{name}={value}')}")
         prompt = 'Run it in this terminal? [y/N], or "a" to let the agent sign in by itself: '
         answer = (await self._ask(prompt)).lower()
         if answer not in ("y", "yes", "a"):
@@ -126,10 +128,10 @@ class SignInDialogue:
 
     async def _ask(self, prompt: str) -> str:
         self.say("")
-        _print(prompt, end="")
+        print_safely(prompt, end="")
         line = await self._lines.read_line()
         if line is None:
-            _print("")
+            print_safely("")
             raise UserError("The sign-in was cancelled.", exit_code=CANCELLED)
         return line.strip()
 
@@ -143,10 +145,6 @@ def _note(method: AuthMethod) -> str:
     elif method.way == "unknown":
         parts.append(f"the type {method.kind} is not supported by acp-tui")
     return " · ".join(filter(None, parts))
-
-
-def _print(text: str, end: str = "\n") -> None:
-    print(escape_controls(text), end=end, file=sys.stderr, flush=True)
 
 
 INITIALIZE_SECONDS = 300.0
@@ -181,7 +179,6 @@ class AgentAccount:
 
     @property
     def methods(self) -> list[AuthMethod]:
-        """The agent's sign-in methods."""
         return self.session.agent.auth_methods if self.session.agent is not None else []
 
     @property
@@ -300,7 +297,7 @@ async def _perform(account: AgentAccount, method: AuthMethod, dialogue: SignInDi
     if method.way == "unknown":
         raise UserError(unusable_method_sentence(method))
     if method.way == "terminal" and not has_terminal():
-        raise UserError(f'Sign-in method "{method.name}" needs a terminal.', exit_code=USAGE)
+        raise UsageError(f'Sign-in method "{method.name}" needs a terminal.')
     if method.way == "terminal" or (
         method.way == "suggested" and has_terminal() and await dialogue.may_run(method, account.cwd)
     ):

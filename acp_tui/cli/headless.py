@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.conversation_setup import ConversationSetup
-from acp_tui.cli.options import USAGE, is_interactive, print_problems
+from acp_tui.cli.options import is_interactive, print_problems
 from acp_tui.cli.project_trust import mcp_servers_named, wide_workspace
 from acp_tui.console import discard_stdout, print_message
 from acp_tui.controller import SignInNeeded, sign_in_command
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     import argparse
@@ -37,9 +37,8 @@ MAX_UNREST_SECONDS = 3.0
 def _require_narrow_workspace(cwd: Path) -> None:
     """Raise `UserError` for the home directory and folders above: the user must confirm these with --cwd."""
     if what := wide_workspace(cwd):
-        raise UserError(
-            f"The workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}.",
-            exit_code=USAGE,
+        raise UsageError(
+            f"The workspace would be {what}; change to a project folder, or confirm with --cwd {cwd}."
         )
 
 

@@ -1,4 +1,4 @@
-"""Reads lines from stdin while other tasks run."""
+"""A dialogue on the terminal: texts on stderr, and lines that are read from stdin while other tasks run."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import asyncio
 import os
 import sys
 
+from acp_tui.session.safe_text import escape_controls
+
 MAX_INPUT_LINE_BYTES = 65_536
 END_OF_INPUT = b"\x04"
 """Ctrl+D, as it is read while the terminal's line editing is turned off."""
+
+
+def print_safely(text: str, end: str = "\n") -> None:
+    """Print text on stderr at once, with control characters replaced."""
+    print(escape_controls(text), end=end, file=sys.stderr, flush=True)
 
 
 class LineReader:

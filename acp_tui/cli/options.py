@@ -5,21 +5,23 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.agent_catalogue import settings_problems
 from acp_tui.config.validators import POLICIES
 from acp_tui.console import pluralize, print_message
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
-
-if TYPE_CHECKING:
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
 
 OK, FAILED, USAGE, OTHER_STOP, CANCELLED = 0, 1, 2, 3, 130
+REPEATABLE: dict[str, Any] = {"action": "append", "default": []}
+"""The arguments of `add_argument` for an option that can be given several times."""
+MAX_PROBLEMS = 5
+"""The maximum number of problems printed before a run; `config check` prints all."""
 
 
 def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentParser:
@@ -28,43 +30,45 @@ def add_action(actions: Actions, name: str, summary: str) -> argparse.ArgumentPa
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Add `--json` to a command that prints a list."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+
+
+def add_command_option(parser: argparse.ArgumentParser) -> None:
+    about = "start the agent with this command"
+    parser.add_argument("--command", dest="program", metavar="'PROG ARGS'", help=about)
+
+
+def add_folder_options(parser: argparse.ArgumentParser) -> None:
+    """Add the folders that an agent may use: `--cwd`, None if it is not given, and `--add-dir`."""
+    parser.add_argument("--cwd", type=Path, metavar="DIR", help="workspace directory (default: current)")
+    about = "another directory the agent may use (repeatable)"
+    parser.add_argument("--add-dir", **REPEATABLE, type=Path, metavar="DIR", help=about)
+
+
+def add_file_option(
+    parser: argparse.ArgumentParser, about: str = "JSON file with mcpServers (repeatable)"
+) -> None:
+    """Add `--mcp-config`, which sets `args.mcp_config` to a list of files."""
+    parser.add_argument("--mcp-config", **REPEATABLE, type=Path, metavar="FILE", help=about)
+
+
+def add_account_options(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that name an agent for `login` and `logout`."""
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="name of the agent")
+    add_command_option(parser)
 
 
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
     """Add the options that select the agent, its workspace, MCP servers and permissions."""
-    parser.add_argument(
-        "--command", dest="program", metavar="'PROG ARGS'", help="start the agent with this command"
-    )
-    parser.add_argument("--cwd", type=Path, metavar="DIR", help="workspace directory (default: current)")
-    parser.add_argument(
-        "--add-dir",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="another directory the agent may use (repeatable)",
-    )
+    add_command_option(parser)
+    add_folder_options(parser)
     parser.add_argument(
         "--policy", choices=POLICIES, help=f"what is allowed without asking (default: {policy})"
     )
-    for option, word in (("--allow", "allow"), ("--reject", "reject")):
-        parser.add_argument(
-            option,
-            action="append",
-            default=[],
-            metavar="KIND[:PATTERN]",
-            help=f"{word} these actions in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool",
-        )
-    parser.add_argument(
-        "--mcp-config",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="give the agent the mcpServers of this JSON file (repeatable)",
-    )
+    for word in ("allow", "reject"):
+        about = f"{word} these actions in this run, e.g. edit:src/**, 'execute:git status', mcp:server/tool"
+        parser.add_argument(f"--{word}", **REPEATABLE, metavar="KIND[:PATTERN]", help=about)
+    add_file_option(parser, "give the agent the mcpServers of this JSON file (repeatable)")
     parser.add_argument(
         "--trust-folder",
         action="store_true",
@@ -82,19 +86,10 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """Add the options that resume a session, and also `--mode` and `--set`.
-
-    Return the argument group with the options that resume a session.
-    """
+    """Add `--mode` and `--set`, and the options that resume a session. Return the group of the latter."""
     parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        type=assignment,
-        metavar="KEY=VALUE",
-        help="set an agent option, or the model with model=… (repeatable)",
-    )
+    about = "set an agent option, or the model with model=… (repeatable)"
+    parser.add_argument("--set", **REPEATABLE, type=assignment, metavar="KEY=VALUE", help=about)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's id or the agent's id")
     choice.add_argument(
@@ -107,15 +102,10 @@ def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyEx
 
 
 def add_worktree_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that let the agent work in a git worktree of its own."""
-    parser.add_argument(
-        "--worktree",
-        action="store_true",
-        help="let the agent work in a new git worktree, on a branch of its own",
-    )
-    parser.add_argument(
-        "--worktree-name", metavar="NAME", help="like --worktree, on a new branch with this name"
-    )
+    about = "let the agent work in a new git worktree, on a branch of its own"
+    parser.add_argument("--worktree", action="store_true", help=about)
+    about = "like --worktree, on a new branch with this name"
+    parser.add_argument("--worktree-name", metavar="NAME", help=about)
 
 
 def seconds(text: str) -> float:
@@ -130,7 +120,6 @@ def seconds(text: str) -> float:
 
 
 def assignment(text: str) -> tuple[str, str]:
-    """Split `KEY=VALUE`."""
     key, equals, value = text.partition("=")
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"expected KEY=VALUE, got {text!r}")
@@ -145,21 +134,44 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
     """
     words = list(words)
     agent = words.pop(0) if words and program is None else None
-    if agent is None and program is None and needed:
-        raise UserError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)
+    if needed:
+        require_agent(agent, program)
     if len(words) > 1:
         stdin = ", or - to read it from stdin" if needed else ""
-        raise UserError(f"Pass the prompt as one quoted argument{stdin}.", exit_code=USAGE)
+        raise UsageError(f"Pass the prompt as one quoted argument{stdin}.")
     return agent, words[0] if words else None
+
+
+def require_agent(agent: str | None, program: str | None) -> None:
+    """Raise `UsageError` if the command line names neither an agent nor a program."""
+    if agent is None and program is None:
+        raise UsageError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.")
+
+
+def confirm(question: str, *, done: str, verb: str) -> bool:
+    """Ask a question on the terminal, and return the answer, which is no by default.
+
+    Raises `UsageError` if there is no terminal: nothing was `done`, such as "removed", and `--yes` lets the
+    user `verb` without being asked.
+    """
+    if not sys.stdin.isatty():
+        raise UsageError(
+            f"Nothing {done}: no terminal to ask for confirmation. Use --yes to {verb} without asking."
+        )
+    print(f"{question} [y/N] ", end="", flush=True)
+    try:
+        return is_yes(input())
+    except EOFError:
+        return False
+
+
+def is_yes(answer: str) -> bool:
+    return answer.strip().lower() in ("y", "yes")
 
 
 def is_interactive() -> bool:
     """Return True if stdin and stderr are terminals, so that the user can be asked."""
     return sys.stdin.isatty() and sys.stderr.isatty()
-
-
-MAX_PROBLEMS = 5
-"""The maximum number of problems printed before a run; `config check` prints all."""
 
 
 def print_problems(settings: Settings) -> None:

@@ -14,7 +14,7 @@ from acp_tui.console import print_message, replace_unencodable
 from acp_tui.entry_kinds.blocks import indented
 from acp_tui.entry_kinds.kind import TextContext
 from acp_tui.entry_kinds.kind_table import kind_of
-from acp_tui.errors import UserError
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.protocol.translator import fold
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.record import Direction, Record
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acp_tui.session.state import Entry, Session
+
+
+RECORDING_HELP = "session id (or a unique prefix), session folder, or recording file"
+"""The help of an argument for `find_recording`."""
 
 
 def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[str]:
@@ -107,10 +111,8 @@ def read_records(path: Path) -> tuple[list[Record], list[str]]:
     Raises `UserError` if the file cannot be read, or if it has damaged lines and no records.
     """
     damaged: list[int] = []
-    try:
+    with os_errors_reported(f"Cannot read {path}"):
         records = list(read_recording(path, damaged.append))
-    except OSError as error:
-        raise UserError(f"Cannot read {path}: {error.strerror or error}.") from error
     if not damaged:
         return records, []
     if not records:

@@ -11,8 +11,7 @@ from contextlib import nullcontext, suppress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.options import USAGE
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -56,22 +55,23 @@ MAX_ERROR_CHARS = 300
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--theme",
-        metavar="NAME",
-        help="colour theme: auto, dark, light, high-contrast, ansi, nord, gruvbox, or your own",
-    )
+    about = "colour theme: auto, dark, light, high-contrast, ansi, nord, gruvbox, or your own"
+    parser.add_argument("--theme", metavar="NAME", help=about)
+
+
+def has_usable_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")
 
 
 def require_terminal(instead: str) -> None:
     """Raise `UserError` if the UI cannot run here. `instead` is a clause that offers an alternative."""
     if sys.platform == "win32":
-        raise UserError("Windows is supported through WSL only: run acp-tui there.", exit_code=USAGE)
+        raise UsageError("Windows is supported through WSL only: run acp-tui there.")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UserError(f"stdin and stdout must be a terminal; {instead}.", exit_code=USAGE)
+        raise UsageError(f"stdin and stdout must be a terminal; {instead}.")
     if (kind := os.environ.get("TERM", "")) in ("", "dumb"):
         why = f"TERM={kind}" if kind else "TERM is not set"
-        raise UserError(f"This terminal is not supported ({why}); {instead}.", exit_code=USAGE)
+        raise UsageError(f"This terminal is not supported ({why}); {instead}.")
 
 
 class ScreenFailedError(UserError):

@@ -118,7 +118,6 @@ def details(session: StoredSession) -> list[str]:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument(
         "text", nargs="+", metavar="TEXT", help="words, or beginnings of words; all must occur"
     )

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import Problem, closest_match
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -112,13 +112,11 @@ def launch_from_command(line: str) -> Launch:
     try:
         command = shlex.split(line)
     except ValueError as error:
-        raise UserError(f"--command cannot be split into words: {str(error).lower()}", exit_code=2) from None
+        raise UsageError(f"--command cannot be split into words: {str(error).lower()}") from None
     if not command or not command[0]:
-        raise UserError("--command is empty: give it a program and its arguments", exit_code=2)
+        raise UsageError("--command is empty: give it a program and its arguments")
     if is_url(command[0]):
-        raise UserError(
-            f"{escape_line(command[0])} is a URL, not a command that starts an agent.", exit_code=2
-        )
+        raise UsageError(f"{escape_line(command[0])} is a URL, not a command that starts an agent.")
     name = program_name(command)
     return Launch(name=name, title=name, command=command, ad_hoc=True)
 
@@ -194,8 +192,8 @@ def find_agent(name: str, settings: Settings) -> KnownAgent:
     if name in agents:
         return agents[name]
     if faults := agent_problems(name, settings):
-        raise UserError(f'The agent "{name}" cannot be used: {faults[0]}.', exit_code=2)
-    raise UserError(_mistaken_name_message(name) or _unknown_agent_message(name, settings), exit_code=2)
+        raise UsageError(f'The agent "{name}" cannot be used: {faults[0]}.')
+    raise UsageError(_mistaken_name_message(name) or _unknown_agent_message(name, settings))
 
 
 def resolve_launch(name: str, settings: Settings) -> Launch:

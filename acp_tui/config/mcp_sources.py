@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config import toml_document
 from acp_tui.config.mcp import Server, parse, set_lines
 from acp_tui.config.own_files import read_small_file_inside
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_invisible
 
 if TYPE_CHECKING:
@@ -116,10 +116,10 @@ def from_json_file(file: Path) -> list[Server]:
     try:
         raw = file.read_bytes()
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror}.", exit_code=2) from None
+        raise UsageError(f"{file} cannot be read: {error.strerror}.") from None
     servers = from_json(raw, file)
     if servers is None:
-        raise UserError(f'{file} has no "mcpServers" object.', exit_code=2)
+        raise UsageError(f'{file} has no "mcpServers" object.')
     return servers
 
 
@@ -170,13 +170,13 @@ def load_json(raw: bytes, file: Path) -> tuple[Any, dict[tuple[str, ...], int], 
         data = json.loads(text)
         lines, repeated = key_lines(text)
     except UnicodeDecodeError:
-        raise UserError(f"{file} is not UTF-8 text.", exit_code=2) from None
+        raise UsageError(f"{file} is not UTF-8 text.") from None
     except json.JSONDecodeError as error:
-        raise UserError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.", exit_code=2) from None
+        raise UsageError(f"{file}:{error.lineno}: not valid JSON: {error.msg}.") from None
     except ValueError as error:  # a number with thousands of digits
-        raise UserError(f"{file} is not valid JSON: {error}.", exit_code=2) from None
+        raise UsageError(f"{file} is not valid JSON: {error}.") from None
     except RecursionError:
-        raise UserError(f"{file} is nested too deeply.", exit_code=2) from None
+        raise UsageError(f"{file} is nested too deeply.") from None
     return data, lines, repeated
 
 

@@ -18,7 +18,7 @@ from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
 from acp_tui.config.paths import project_file as project_file
 from acp_tui.config.validators import InvalidValueError, Problem, closest_match
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -365,10 +365,10 @@ def _override(settings: Settings, key: str, value: Any, cwd: Path) -> None:
     try:
         value = VALIDATORS[key](value)
     except InvalidValueError as error:
-        raise UserError(f"{key}: {error}.", exit_code=2) from None
+        raise UsageError(f"{key}: {error}.") from None
     if key == DIRECTORIES:
         value = [validators.resolve_path(cwd, name) for name in value]
         for directory in value:
             if not directory.is_dir():
-                raise UserError(f"The directory {directory} does not exist.", exit_code=2)
+                raise UsageError(f"The directory {directory} does not exist.")
     _assign(settings, key, value, Origin("command line"))

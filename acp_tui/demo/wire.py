@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
 from acp.stdio import stdio_streams
 
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,7 +51,7 @@ class Wire:
     @classmethod
     async def on_stdio(cls) -> Wire:
         """Open the wire on standard input and output."""
-        not_pipes = UserError("standard input and output must be pipes, not files", exit_code=2)
+        not_pipes = UsageError("standard input and output must be pipes, not files")
         if stat.S_ISCHR(os.fstat(0).st_mode) and not os.isatty(0):
             raise not_pipes  # such as /dev/null, which the event loop cannot wait for
         try:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.paths import paths
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,9 +62,9 @@ def _read(name: str, *, own: bool) -> dict[str, Any]:
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f'No theme "{name}".', exit_code=2) from None
+        raise UsageError(f'No theme "{name}".') from None
     except (OSError, ValueError) as error:
-        raise UserError(f'Cannot read the theme "{name}" ({file}): {error}.', exit_code=2) from None
+        raise UsageError(f'Cannot read the theme "{name}" ({file}): {error}.') from None
     base = data.get("base")
     if file.parent == _own_themes() and not _is_built_in(base):
         has_switch = any(isinstance(data.get(key), bool) for key in ("dark", "ansi"))
@@ -125,7 +125,7 @@ def _file(name: str, *, own: bool) -> Path:
     user's themes are searched first.
     """
     if not _NAME.fullmatch(name):
-        raise UserError(f'"{name}" is not a valid theme name.', exit_code=2)
+        raise UsageError(f'"{name}" is not a valid theme name.')
     package = Path(__file__).parent.parent
     places = [package / "themes", package.parent / "themes"]
     if own:

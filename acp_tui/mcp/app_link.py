@@ -7,7 +7,7 @@ import os
 import stat
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, JsonRpcError, JsonRpcPeer, SocketStream
 
 if TYPE_CHECKING:
@@ -86,4 +86,4 @@ def _is_unusable_device(descriptor: int) -> bool:
 
 def _wrong_streams() -> UserError:
     message = "This command is meant to be started by an agent: stdin and stdout must be pipes."
-    return UserError(message, exit_code=2)
+    return UsageError(message)

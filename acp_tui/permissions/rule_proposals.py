@@ -7,7 +7,7 @@ import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.permissions.commands.command_reader import NotPlainError, plain_words
 from acp_tui.permissions.commands.wrappers import prefix_lengths
 from acp_tui.permissions.rule_matching import escape, is_sum_of_parts, matches
@@ -193,4 +193,4 @@ def _words(pattern: str, text: str, decision: RuleDecision) -> tuple[str, ...]:
 
 
 def _invalid(decision: RuleDecision, text: str, why: str) -> UserError:
-    return UserError(f'Invalid rule --{decision} "{text}": {why}', exit_code=2)
+    return UsageError(f'Invalid rule --{decision} "{text}": {why}')

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp, toml_document
 from acp_tui.config.paths import mcp_file, write_private
-from acp_tui.errors import UserError
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.store.locks import change_lock
 
 if TYPE_CHECKING:
@@ -88,13 +88,10 @@ def read_own_servers() -> OwnMcpServers:
 def change_own_servers(change: Callable[[OwnMcpServers], None]) -> None:
     """Change `mcp.toml` under a lock. Raises `UserError` and what `change` raises."""
     file = mcp_file()
-    try:
-        with change_lock(file):
-            own = read_own_servers()
-            change(own)
-            write_private(Path(os.path.realpath(file)), _text(own))  # the file may be a link, as to dotfiles
-    except OSError as error:
-        raise UserError(f"{file} cannot be written: {error.strerror or error}.") from error
+    with os_errors_reported(f"{file} cannot be written"), change_lock(file):
+        own = read_own_servers()
+        change(own)
+        write_private(Path(os.path.realpath(file)), _text(own))  # the file may be a link, as to dotfiles
 
 
 def switch_server(server: mcp.Server, *, enabled: bool, agent: str | None = None) -> None:

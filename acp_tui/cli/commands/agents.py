@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_json_option(add_action(actions, "list", "list all known agents (default)"))
     show = add_action(actions, "show", "show how an agent is started and what it needs (`show` is optional)")

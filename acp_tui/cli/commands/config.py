@@ -17,6 +17,7 @@ from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
 
     from acp_tui.config.mcp import Server
     from acp_tui.config.settings import Origin, Settings
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_json_option(add_action(actions, "show", "show all settings with their origins (the default action)"))
     add_action(actions, "path", "print the path of the settings file")
@@ -85,29 +85,27 @@ def _show(settings: Settings) -> list[str]:
         files.insert(1, mcp_file())
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
     rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.VALIDATORS]
-    rows += [
-        (f"keys.{name}", keys, _origin(settings.origin(f"keys.{name}")))
-        for name, keys in settings.keys.items()
-    ]
-    rows += [(f"agents.{name}", _command(agent), _origin(agent)) for name, agent in settings.agents.items()]
-    rows += [(f"tools.{name}", _command(tool), _origin(tool)) for name, tool in settings.tools.items()]
-    rows += [
-        (f"mcp_servers.{server.name}", server.transport, _origin(server)) for server in settings.mcp_servers
-    ]
+    rows += [(key, value, _origin(origin)) for key, value, origin in _named_values(settings)]
     return [*lines, "", *aligned(rows)]
+
+
+def _named_values(
+    settings: Settings,
+) -> Iterator[tuple[str, str, Origin | UserAgent | UserTool | Server]]:
+    """Yield key, value and origin of the entries that the user has named: keys, agents, tools and servers."""
+    for name, keys in settings.keys.items():
+        yield f"keys.{name}", keys, settings.origin(f"keys.{name}")
+    for name, agent in settings.agents.items():
+        yield f"agents.{name}", _command(agent), agent
+    for name, tool in settings.tools.items():
+        yield f"tools.{name}", _command(tool), tool
+    for server in settings.mcp_servers:
+        yield f"mcp_servers.{server.name}", server.transport, server
 
 
 def _as_json(settings: Settings) -> dict[str, Any]:
     """Return what `show` prints: the files, each setting with its origin, and the problems."""
     values = [(key, settings.value(key), settings.origin(key)) for key in config.VALIDATORS]
-    values += [
-        (f"keys.{name}", value, settings.origin(f"keys.{name}")) for name, value in settings.keys.items()
-    ]
-    named: list[tuple[str, Any, Any]] = [
-        *((f"agents.{name}", _command(agent), agent) for name, agent in settings.agents.items()),
-        *((f"tools.{name}", _command(tool), tool) for name, tool in settings.tools.items()),
-        *((f"mcp_servers.{server.name}", server.transport, server) for server in settings.mcp_servers),
-    ]
     files = [config.config_file(), mcp_file(), config.project_file(Path.cwd())]
     return {
         "files": [{"path": str(file), "exists": file.exists()} for file in files],
@@ -118,7 +116,7 @@ def _as_json(settings: Settings) -> dict[str, Any]:
                 "file": None if origin.file is None else str(origin.file),
                 "line": origin.line,
             }
-            for key, value, origin in [*values, *named]
+            for key, value, origin in [*values, *_named_values(settings)]
         ],
         "problems": [str(problem) for problem in agent_catalogue.settings_problems(settings)],
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.headless import HeadlessRun
 from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
 from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
-from acp_tui.console import ConsoleStatusLine, content_stream
-from acp_tui.doctor.report import build_report
-from acp_tui.session.safe_text import json_text
+from acp_tui.console import ConsoleStatusLine, print_json
+from acp_tui.doctor.report import build_report, report_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -23,9 +21,13 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
 
+PROGRESS_DELAY_SECONDS = 3.0
+"""Seconds before a line says what doctor waits for."""
+QUIET_SECONDS = 0.5
+"""Seconds without a message after which the session counts as open: some agents send a banner right after."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     parser.add_argument("words", nargs="*", metavar="AGENT", help="name of the agent")
     add_agent_options(parser)
     add_unattended_options(parser)
@@ -42,23 +44,13 @@ def run(args: argparse.Namespace) -> int:
     agent, extra = agent_and_prompt(args.words, args.program, needed=True)
     prompt = args.prompt if args.prompt is not None else extra
 
-    import asyncio
-
-    from acp_tui.doctor.report import report_lines
-
     report = asyncio.run(examine(args, agent, prompt))
     if args.json:
-        print(json_text(report, ascii_only=sys.stdout.isatty(), indent=2), file=content_stream())
+        print_json(report)
     else:
         print("\n".join(report_lines(report)))
     failed = report["error"] or (args.strict and report["deviations"])
     return FAILED if failed else OK
-
-
-PROGRESS_DELAY_SECONDS = 3.0
-"""Seconds before a line says what doctor waits for."""
-QUIET_SECONDS = 0.5
-"""Seconds without a message after which the session counts as open: some agents send a banner right after."""
 
 
 async def examine(args: argparse.Namespace, agent: str | None, prompt: str | None) -> dict[str, Any]:

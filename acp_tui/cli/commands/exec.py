@@ -6,14 +6,13 @@ import argparse
 import sys
 
 from acp_tui.cli.options import (
-    USAGE,
     add_agent_options,
     add_session_options,
     add_unattended_options,
     add_worktree_options,
     agent_and_prompt,
 )
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 
 EPILOG = """\
 exit codes: 0 turn completed; 1 failure; 2 usage error; 3 other stop reason; 130 cancelled.
@@ -28,7 +27,6 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.add_argument(
@@ -76,12 +74,12 @@ def run(args: argparse.Namespace) -> int:
 
 def _prompt(word: str | None) -> str:
     if word is None and sys.stdin.isatty():
-        raise UserError("No prompt given. Pass one, or - to read it from stdin.", exit_code=USAGE)
+        raise UsageError("No prompt given. Pass one, or - to read it from stdin.")
     try:
         text = word if word is not None and word != "-" else sys.stdin.read()
         text.encode()
     except UnicodeError:
-        raise UserError("The prompt is not valid UTF-8.", exit_code=USAGE) from None
+        raise UsageError("The prompt is not valid UTF-8.") from None
     if not text.strip():
-        raise UserError("The prompt is empty.", exit_code=USAGE)
+        raise UsageError("The prompt is empty.")
     return text

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.options import USAGE
-from acp_tui.cli.recordings import find_recording, read_records
+from acp_tui.cli.recordings import RECORDING_HELP, find_recording, read_records
 from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths, write_private
 from acp_tui.console import content_stream, print_message, replace_unencodable
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.export import FORMATS, export
 from acp_tui.export.document import SessionMetadata
 from acp_tui.store.stored_sessions import read_session, sessions_directory
@@ -33,17 +32,11 @@ _SUFFIXES: dict[str, Format] = {
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
-    parser.add_argument(
-        "session",
-        metavar="SESSION",
-        help="session id (or a unique prefix), session folder, or recording file",
-    )
+    parser.add_argument("session", metavar="SESSION", help=RECORDING_HELP)
     formats = parser.add_mutually_exclusive_group()
     for name, words in FORMATS.items():
-        formats.add_argument(
-            f"--{name}", dest="form", action="store_const", const=name, help=f"export as {words}"
-        )
+        about = f"export as {words}"
+        formats.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=about)
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="output file (default: stdout)")
     parser.add_argument("--theme", metavar="NAME", help="theme of the HTML export (default: from settings)")
 
@@ -79,7 +72,7 @@ def _format_of(path: Path | None) -> Format:
     """Return the export format for the suffix of a file; Markdown for None, which stands for stdout."""
     suffix = path.suffix.lower() if path is not None else ".md"
     if suffix not in _SUFFIXES:
-        raise UserError(f'Unknown format "{suffix}": use --{", --".join(FORMATS)}.', exit_code=USAGE)
+        raise UsageError(f'Unknown format "{suffix}": use --{", --".join(FORMATS)}.')
     return _SUFFIXES[suffix]
 
 
@@ -102,19 +95,17 @@ def _protect_recordings(output: Path, source: Path) -> None:
     """Raise `UserError` for the exported recording, and for any file among the recorded sessions."""
     place = output.resolve()
     if place == source.resolve() or place.is_relative_to(sessions_directory(paths().data).resolve()):
-        raise UserError(f"{output} belongs to a recorded session and is not overwritten.", exit_code=USAGE)
+        raise UsageError(f"{output} belongs to a recorded session and is not overwritten.")
 
 
 def write_export(path: Path, text: str) -> None:
     """Write the file, atomically unless it is a pipe or a device. Only its owner can read a new file."""
     real = path.resolve()
-    try:
+    with os_errors_reported(f"Cannot write {path}"):
         if real.exists() and not real.is_file():  # /dev/stdout or a pipe cannot be replaced
             real.write_text(text, encoding="utf-8")
-        else:
-            if not real.parent.is_dir():
-                raise UserError(f"Cannot write {path}: the directory {real.parent} does not exist.")
-            mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
-            write_private(real, text, mode=mode)
-    except OSError as error:
-        raise UserError(f"Cannot write {path}: {error.strerror or error}.") from error
+            return
+        if not real.parent.is_dir():
+            raise UserError(f"Cannot write {path}: the directory {real.parent} does not exist.")
+        mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+        write_private(real, text, mode=mode)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import CANCELLED, OK, USAGE
+from acp_tui.cli.options import CANCELLED, OK, add_account_options, require_agent
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -13,23 +14,15 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
-    parser.add_argument("agent", nargs="?", metavar="AGENT", help="name of the agent")
-    parser.add_argument(
-        "--command", dest="program", metavar="'PROG ARGS'", help="start the agent with this command"
-    )
+    add_account_options(parser)
     parser.add_argument("--method", metavar="ID", help="the sign-in method, by id or name (default: ask)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sign in and return the exit code."""
-    import asyncio
-
     from acp_tui.cli.agent_sign_in import sign_in
 
-    if args.agent is None and args.program is None:
-        raise UserError("Name an agent (see `acp-tui agents`) or use --command 'PROG ARGS'.", exit_code=USAGE)
+    require_agent(args.agent, args.program)
     try:
         account, method = asyncio.run(sign_in(args.agent, args.program, args.method))
     except KeyboardInterrupt:

@@ -48,14 +48,12 @@ class _LazyActions(argparse._SubParsersAction):  # type: ignore[type-arg]  # not
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(action=_LazyActions, dest="action", metavar="ACTION", required=True)
     for name, summary in ACTIONS.items():
         add_action(actions, name, summary)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the chosen action and return the exit code."""
     return _module(args.action).run(args)
 
 

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-import json
+import argparse
 import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import add_action
-from acp_tui.console import print_message
-from acp_tui.errors import UserError
+from acp_tui.cli.options import REPEATABLE, add_action, add_folder_options, add_json_option
+from acp_tui.config.agent_catalogue import known_agents
+from acp_tui.config.settings import load
+from acp_tui.config.validators import POLICIES
+from acp_tui.console import print_json, print_message
+from acp_tui.errors import UsageError
+from acp_tui.permissions.decision import decide
+from acp_tui.permissions.match_counts import Matches
+from acp_tui.permissions.rule_proposals import parse_spec, wider_rules
+from acp_tui.permissions.rule_store import RuleStore
+from acp_tui.permissions.rules import AgentIdentity, describe_choice, describe_rule
+from acp_tui.permissions.subject import KINDS, PATH_KINDS
+from acp_tui.permissions.subject_reader import subject_of_command, subject_of_kind
 from acp_tui.session.safe_text import escape_line
+from acp_tui.workspace.files.file_access import FileAccess
+from acp_tui.workspace.files.open_folder import Roots
+from acp_tui.workspace.files.path_context import path_context
 
 if TYPE_CHECKING:
-    import argparse
     from typing import Any
 
     from acp_tui.config.settings import Settings
     from acp_tui.permissions.decision import PartVerdict
-    from acp_tui.permissions.match_counts import Matches
-    from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import Rule
     from acp_tui.permissions.subject import PathContext, Subject
 
@@ -38,80 +48,47 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
-    import argparse
-
-    from acp_tui.config.validators import POLICIES
-    from acp_tui.permissions.subject import KINDS
-
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     listing = add_action(actions, "list", "list remembered answers, and how often each has matched (default)")
-    listing.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json_option(listing)
 
     revoke = add_action(actions, "revoke", "forget a remembered answer")
-    revoke.add_argument("number", metavar="N", help="number in the list, or id")
-
     edit = add_action(actions, "edit", "change a remembered answer; without options, list the choices")
-    edit.add_argument("number", metavar="N", help="number in the list, or id")
-    edit.add_argument(
-        "--what",
-        type=int,
-        metavar="CHOICE",
-        help="what the answer applies to: the number of a choice that `edit N` lists",
-    )
+    for action in (revoke, edit):
+        action.add_argument("number", metavar="N", help="number in the list, or id")
+    about = "what the answer applies to: the number of a choice that `edit N` lists"
+    edit.add_argument("--what", type=int, metavar="CHOICE", help=about)
     edit.add_argument("--scope", choices=("project", "everywhere"), help="where the answer applies")
     edit.add_argument("--project", type=Path, metavar="DIR", help="apply the answer in this directory only")
-    edit.add_argument(
-        "--agent", metavar="NAME", help='apply the answer to this agent only ("any": to every agent)'
-    )
+    about = 'apply the answer to this agent only ("any": to every agent)'
+    edit.add_argument("--agent", metavar="NAME", help=about)
 
     add_action(actions, "undo", "undo the last revoke or edit; repeat to undo earlier ones")
 
     explain = add_action(actions, "explain", "show how a request would be answered, and why")
     explain.add_argument("kind", metavar="KIND", choices=KINDS, help=", ".join(KINDS))
-    explain.add_argument(
-        "subject", metavar="SUBJECT", nargs="?", default="", help="a path, command or SERVER/TOOL"
-    )
+    about = "a path, command or SERVER/TOOL"
+    explain.add_argument("subject", metavar="SUBJECT", nargs="?", default="", help=about)
     explain.add_argument("--policy", choices=POLICIES, help="show only this policy (default: all)")
     explain.add_argument("--agent", metavar="NAME", help="the agent that makes the request")
-    explain.add_argument(
-        "--cwd", type=Path, default=Path(), metavar="DIR", help="workspace directory (default: current)"
-    )
-    explain.add_argument(
-        "--add-dir",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="another directory the agent may use (repeatable)",
-    )
+    add_folder_options(explain)
     for option in ("--allow", "--reject"):
-        explain.add_argument(
-            option,
-            action="append",
-            default=[],
-            metavar="KIND[:PATTERN]",
-            help=f"also apply this rule, like `acp-tui exec {option}`",
-        )
+        about = f"also apply this rule, like `acp-tui exec {option}`"
+        explain.add_argument(option, **REPEATABLE, metavar="KIND[:PATTERN]", help=about)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the chosen action and return the exit code."""
-    from acp_tui.config.agent_catalogue import known_agents
-    from acp_tui.config.settings import load
-    from acp_tui.permissions.rule_store import RuleStore
-
     rule_store = RuleStore()
     rule_store.catalogue = lambda: known_agents(load(Path()))
     try:
         if args.action == "revoke":
-            _revoke(args.number, rule_store)
+            print(f"Forgotten: {describe_rule(rule_store.revoke(_reference(args.number)))}.")
         elif args.action == "edit":
             _edit(args, rule_store, load(Path()))
         elif args.action == "undo":
-            _undo(rule_store)
+            print(f"Restored: {describe_rule(rule_store.undo())}.")
         elif args.action == "explain":
             _explain(args, rule_store)
         elif getattr(args, "json", False):
@@ -125,9 +102,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(rule_store: RuleStore) -> None:
-    from acp_tui.permissions.match_counts import Matches
-    from acp_tui.permissions.rules import describe_rule
-
     rules, matches = rule_store.rules(), rule_store.matches.read()
     if not rules:
         print("No remembered answers.")
@@ -146,16 +120,12 @@ def _usage(matches: Matches) -> str:
 
 
 def _list_as_json(rule_store: RuleStore) -> None:
-    from acp_tui.permissions.match_counts import Matches
-
     matches = rule_store.matches.read()
     rules = [_as_json(rule, matches.get(rule.id, Matches()), rule_store) for rule in rule_store.rules()]
-    print(json.dumps({"rules": rules}, indent=2))
+    print_json({"rules": rules})
 
 
 def _as_json(rule: Rule, matches: Matches, rule_store: RuleStore) -> dict[str, Any]:
-    from acp_tui.permissions.rules import describe_rule
-
     return {
         "id": rule.id,
         "text": describe_rule(rule),
@@ -178,31 +148,20 @@ def _as_json(rule: Rule, matches: Matches, rule_store: RuleStore) -> dict[str, A
     }
 
 
-def _revoke(number: str, rule_store: RuleStore) -> None:
-    from acp_tui.permissions.rules import describe_rule
-
-    print(f"Forgotten: {describe_rule(rule_store.revoke(_reference(number)))}.")
-
-
 def _edit(args: argparse.Namespace, rule_store: RuleStore, settings: Settings) -> None:
-    from acp_tui.permissions.rule_proposals import wider_rules
-    from acp_tui.permissions.rules import describe_rule
-
     rule = rule_store.find(_reference(args.number))
     choices = wider_rules(rule)
     if (args.what, args.scope, args.project, args.agent) == (None, None, None, None):
         _show_choices(rule, choices)
         return
     if args.what is not None and not 1 <= args.what <= len(choices):
-        raise UserError(f"--what takes a number from 1 to {len(choices)}.", exit_code=2)
+        raise UsageError(f"--what takes a number from 1 to {len(choices)}.")
     new = choices[args.what - 1] if args.what is not None else rule
     new = _for_agent(_in_scope(new, args), args.agent, settings)
     print(f"Changed: {describe_rule(rule_store.edit(rule, new))}.")
 
 
 def _show_choices(rule: Rule, choices: tuple[Rule, ...]) -> None:
-    from acp_tui.permissions.rules import describe_choice, describe_rule
-
     print(f"{describe_rule(rule)}\n")
     for number, choice in enumerate(choices, start=1):
         print(f"--what {number}  {describe_choice(choice)}{'  (now)' if choice == rule else ''}")
@@ -212,33 +171,25 @@ def _show_choices(rule: Rule, choices: tuple[Rule, ...]) -> None:
 
 def _in_scope(rule: Rule, args: argparse.Namespace) -> Rule:
     if args.project is not None and args.scope == "everywhere":
-        raise UserError("--project cannot be combined with --scope everywhere.", exit_code=2)
+        raise UsageError("--project cannot be combined with --scope everywhere.")
     if args.scope == "everywhere":
         return rule.evolve(scope="everywhere", project=None)
     if args.project is None and (args.scope is None or rule.project is not None):
         return rule
     project = os.path.realpath(args.project or Path())
     if not Path(project).is_dir():
-        raise UserError(f"The directory {project} does not exist.", exit_code=2)
+        raise UsageError(f"The directory {project} does not exist.")
     return rule.evolve(scope="project", project=project)
 
 
 def _for_agent(rule: Rule, name: str | None, settings: Settings) -> Rule:
-    from acp_tui.config.agent_catalogue import known_agents
-
     if name is None:
         return rule
     if name == "any":
         return rule.evolve(agent=None, agent_name=None, agent_line="")
     if name not in known_agents(settings):
-        raise UserError(f'There is no agent "{name}"; `acp-tui agents` lists them.', exit_code=2)
+        raise UsageError(f'There is no agent "{name}"; `acp-tui agents` lists them.')
     return rule.evolve(agent=name, agent_name=None, agent_line="")
-
-
-def _undo(rule_store: RuleStore) -> None:
-    from acp_tui.permissions.rules import describe_rule
-
-    print(f"Restored: {describe_rule(rule_store.undo())}.")
 
 
 def _reference(text: str) -> int | str:
@@ -250,19 +201,13 @@ def _reference(text: str) -> int | str:
 
 
 def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
-    from acp_tui.config.validators import POLICIES
-    from acp_tui.permissions.decision import decide
-    from acp_tui.permissions.rule_proposals import parse_spec
-    from acp_tui.permissions.rules import AgentIdentity
-
     context = _path_context(args)
     subject = _subject(args.kind, args.subject, context)
     print(f"Request: {subject.description}")
     if subject.not_plain:
         print(f"         no allow rule can match the words of the command, because {subject.not_plain}")
-    run_rules = [parse_spec(text, "allow") for text in args.allow] + [
-        parse_spec(text, "reject") for text in args.reject
-    ]
+    run_rules = [parse_spec(text, "allow") for text in args.allow]
+    run_rules += [parse_spec(text, "reject") for text in args.reject]
     parts: tuple[PartVerdict, ...] = ()
     for policy in [args.policy] if args.policy else POLICIES:
         decision = decide(
@@ -289,38 +234,29 @@ def _explain(args: argparse.Namespace, rule_store: RuleStore) -> None:
 
 def _path_context(args: argparse.Namespace) -> PathContext:
     """Return the `PathContext` of a conversation with these values of --cwd and --add-dir."""
-    from acp_tui.config.settings import load
-    from acp_tui.workspace.files.file_access import FileAccess
-    from acp_tui.workspace.files.open_folder import Roots
-    from acp_tui.workspace.files.path_context import path_context
-
-    cwd, *directories = (Path(os.path.realpath(directory)) for directory in (args.cwd, *args.add_dir))
+    given = (args.cwd or Path(), *args.add_dir)
+    cwd, *directories = (Path(os.path.realpath(directory)) for directory in given)
     for directory in (cwd, *directories):
         if not directory.is_dir():
-            raise UserError(f"The directory {directory} does not exist.", exit_code=2)
+            raise UsageError(f"The directory {directory} does not exist.")
     workspace = load(cwd).workspace
     roots = Roots(cwd, [*workspace.additional_directories, *directories])
     return path_context(FileAccess(roots, workspace.sensitive))
 
 
 def _subject(kind: str, text: str, context: PathContext) -> Subject:
-    from acp_tui.permissions.subject import PATH_KINDS
-    from acp_tui.permissions.subject_reader import subject_of_command, subject_of_kind
-
     if kind == "execute":
         if not text.strip():
-            raise UserError(
-                "Name the command: acp-tui permissions explain execute 'git status'.", exit_code=2
-            )
+            raise UsageError("Name the command: acp-tui permissions explain execute 'git status'.")
         return subject_of_command(text, context=context, served=False)
     if kind in PATH_KINDS and kind != "search" and not text:
-        raise UserError(f"Name the file: acp-tui permissions explain {kind} PATH.", exit_code=2)
+        raise UsageError(f"Name the file: acp-tui permissions explain {kind} PATH.")
     if kind in PATH_KINDS:
         return subject_of_kind(kind, [text] if text else [], context=context)
     if kind == "mcp":
         server, _, tool = text.partition("/")
         if not (server and tool):
-            raise UserError("Name the tool: acp-tui permissions explain mcp SERVER/TOOL.", exit_code=2)
+            raise UsageError("Name the tool: acp-tui permissions explain mcp SERVER/TOOL.")
         return subject_of_kind(kind, context=context, server=server, tool=tool)
     return subject_of_kind(kind, context=context)
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.recordings import find_recording, print_recording, read_records
+from acp_tui.cli.recordings import RECORDING_HELP, find_recording, print_recording, read_records
 from acp_tui.cli.screen_runner import add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
 from acp_tui.session.safe_text import escape_line
@@ -17,19 +17,9 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
-    parser.add_argument(
-        "log",
-        metavar="SESSION",
-        help="session id (or a unique prefix), session folder, or recording file",
-    )
-    parser.add_argument(
-        "--speed",
-        type=speed,
-        default=1.0,
-        metavar="N",
-        help="speed factor (default: 1), or max to skip all pauses",
-    )
+    parser.add_argument("log", metavar="SESSION", help=RECORDING_HELP)
+    about = "speed factor (default: 1), or max to skip all pauses"
+    parser.add_argument("--speed", type=speed, default=1.0, metavar="N", help=about)
     add_theme_option(parser)
     parser.add_argument("--text", action="store_true", help="print the conversation as text and exit")
     parser.add_argument("--thoughts", action="store_true", help="with --text: include the agent's thoughts")

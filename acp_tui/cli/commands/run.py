@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import (
-    USAGE,
     add_agent_options,
     add_session_options,
     add_worktree_options,
@@ -23,7 +22,7 @@ from acp_tui.cli.options import (
 from acp_tui.cli.screen_runner import ScreenFailedError, add_theme_option, require_terminal, run_app
 from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.open_tabs import OpenTabsFile, take_open_tabs
 from acp_tui.store.session_title import UnsentWork, session_title
@@ -79,7 +78,6 @@ def _title(tab: SavedTab, unsent: UnsentWork) -> str:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     parser.add_argument(
         "words", nargs="*", metavar="AGENT [PROMPT]", help="name of the agent, and the first prompt"
     )
@@ -146,7 +144,7 @@ def app_for(
     """Return the app for these arguments. `on_created` is called with the setup of each conversation."""
     agent, prompt = agent_and_prompt(args.words, args.program, needed=False)
     if args.pick and (agent or args.program):
-        raise UserError("--pick lists the sessions of all agents, so no agent can be given.", exit_code=USAGE)
+        raise UsageError("--pick lists the sessions of all agents, so no agent can be given.")
     folder = Path(args.cwd or ".").absolute()
     settings = early_settings.read(folder)
     is_chosen = bool(agent or args.program or args.resume or args.choose or args.pick)

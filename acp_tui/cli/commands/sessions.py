@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from pathlib import Path
 
 from acp_tui.cli import session_tables
 from acp_tui.cli.commands import run as run_command
-from acp_tui.cli.options import add_action, add_json_option
+from acp_tui.cli.options import add_action, add_json_option, confirm
 from acp_tui.cli.recordings import print_recording
+from acp_tui.cli.screen_runner import has_usable_terminal
 from acp_tui.cli.session_tables import details, print_sessions
 from acp_tui.config import settings as config
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import InvalidValueError, size
 from acp_tui.console import format_size, pluralize, replace_unencodable, truncate
-from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.prune import remove_sessions, select_sessions
 from acp_tui.store.session_title import UnsentWork, session_title
@@ -24,13 +22,10 @@ from acp_tui.store.stored_sessions import find_session
 
 
 def add_prune_options(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
-    parser.add_argument(
-        "--keep", type=_count, metavar="N", help="keep at most N sessions (log.keep_sessions)"
-    )
-    parser.add_argument(
-        "--max-size", type=_size, metavar="SIZE", help='limit total size, e.g. "500 MB" (log.keep_bytes)'
-    )
+    about = "keep at most N sessions (log.keep_sessions)"
+    parser.add_argument("--keep", type=_count, metavar="N", help=about)
+    about = 'limit total size, e.g. "500 MB" (log.keep_bytes)'
+    parser.add_argument("--max-size", type=_size, metavar="SIZE", help=about)
     parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
@@ -54,7 +49,8 @@ def prune(args: argparse.Namespace) -> int:
     for one in chosen:
         title = truncate(session_title(one.session, unsent), 30)
         print(f"{escape_line(one.session.id)}  {format_size(one.size)}  {title}".rstrip())
-    if not args.yes and not _confirm(len(chosen)):
+    question = f"Remove {pluralize(len(chosen), 'session')} permanently?"
+    if not args.yes and not confirm(question, done="removed", verb="remove"):
         print("Nothing removed.")
         return 1
     removed = remove_sessions(paths().data, chosen)
@@ -62,19 +58,6 @@ def prune(args: argparse.Namespace) -> int:
     if kept := len(chosen) - len(removed):
         print(f"{pluralize(kept, 'session').capitalize()} kept: in use, or cannot be removed.")
     return 0
-
-
-def _confirm(count: int) -> bool:
-    if not sys.stdin.isatty():
-        raise UserError(
-            "Nothing removed: no terminal to ask for confirmation. Use --yes to remove without asking.",
-            exit_code=2,
-        )
-    try:
-        print(f"Remove {pluralize(count, 'session')} permanently? [y/N] ", end="", flush=True)
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
 
 
 def _count(text: str) -> int:
@@ -91,22 +74,20 @@ def _size(text: str) -> int:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     listing = add_action(actions, "list", "list sessions, most recent first (default if not on a terminal)")
     listing.add_argument("--here", action="store_true", help="only the sessions of the current folder")
     add_json_option(listing)
     session_tables.configure(add_action(actions, "search", "search everything said and done in all sessions"))
     show = add_action(actions, "show", "show a session's details and conversation")
-    show.add_argument("id", metavar="ID", help="session id, or a unique prefix")
-    show.add_argument("--thoughts", action="store_true", help="include the agent's thoughts")
     path = add_action(actions, "path", "print the path of a session's folder")
-    path.add_argument("id", metavar="ID", help="session id, or a unique prefix")
+    for action in (show, path):
+        action.add_argument("id", metavar="ID", help="session id, or a unique prefix")
+    show.add_argument("--thoughts", action="store_true", help="include the agent's thoughts")
     add_prune_options(add_action(actions, "prune", "remove the oldest sessions"))
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the chosen action and return the exit code."""
     replace_unencodable()
     match args.action:
         case "search":
@@ -120,13 +101,9 @@ def run(args: argparse.Namespace) -> int:
             print(find_session(paths().data, args.id).path)
         case "prune":
             return prune(args)
-        case None if _has_terminal():
+        case None if has_usable_terminal():
             return run_command.run_sessions(run_command.default_arguments())
         case _:
             folder = Path.cwd() if getattr(args, "here", False) else None
             print_sessions(folder, as_json=getattr(args, "json", False))
     return 0
-
-
-def _has_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "") not in ("", "dumb")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.options import add_action, add_json_option
 from acp_tui.config.paths import paths
 from acp_tui.console import labelled, print_json
-from acp_tui.errors import UserError
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.store.folder_trust import FolderTrust
 
@@ -25,7 +25,6 @@ STATES = {True: "trusted", False: "never trusted", None: "not decided"}
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the command's arguments to the parser."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_json_option(add_action(actions, "list", "list the folders (default)"))
     forget = add_action(actions, "forget", "forget your answers about a folder; you will be asked again")
@@ -35,7 +34,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the chosen action and return the exit code."""
     store = FolderTrust(paths().state)
     if args.action == "forget":
         _forget(Path(args.folder).absolute(), store)
@@ -73,9 +71,7 @@ def _fields(folder: TrustedFolder) -> Iterator[tuple[str, str]]:
 
 
 def _forget(folder: Path, store: FolderTrust) -> None:
-    try:
+    with os_errors_reported("The answers cannot be saved"):
         if not store.forget(folder):
             raise UserError(f"There are no saved answers about {folder}.")
-    except OSError as error:
-        raise UserError(f"The answers cannot be saved: {error.strerror or error}.") from error
     print(f"Forgotten: your answers about {escape_invisible_line(str(folder))}.")

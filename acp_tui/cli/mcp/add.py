@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
@@ -14,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_fields import ServerField, definition_json, field_lines, masked, secret_arguments
 from acp_tui.cli.mcp.server_selection import require_known_agent, servers_here
-from acp_tui.cli.options import FAILED, OK, assignment, seconds
+from acp_tui.cli.options import FAILED, OK, REPEATABLE, assignment, confirm, seconds
 from acp_tui.config import mcp, validators
 from acp_tui.config.paths import mcp_file
 from acp_tui.config.settings import load
 from acp_tui.config.validators import closest_match
 from acp_tui.console import aligned, pluralize, print_json
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_invisible, escape_line
 from acp_tui.store.secret_patterns import redact_text
 
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
 MAX_NAME_CHARACTERS = 100
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx", "docker", "podman")
 """Programs that download what they run."""
+_COMMON_SERVERS = Path(__file__).with_name("common_servers.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def addition(name: str, entry: dict[str, Any], facts: Sequence[ServerField] = ()
             f"{escape_line(name)!r} is not a valid name: it is empty or contains control characters."
         )
     if len(name) > MAX_NAME_CHARACTERS:
-        raise UserError(f"The name has more than {MAX_NAME_CHARACTERS} characters.", exit_code=2)
+        raise UsageError(f"The name has more than {MAX_NAME_CHARACTERS} characters.")
     entry = {key: value for key, value in entry.items() if value not in (None, [], {}, "")}
     try:
         json.dumps([name, entry], ensure_ascii=False, default=str).encode()
@@ -60,7 +60,7 @@ def addition(name: str, entry: dict[str, Any], facts: Sequence[ServerField] = ()
         raise UserError(f"{escape_line(name)} cannot be added: it contains an invalid character.") from None
     server = mcp.parse(name, entry, mcp_file(), None)
     if server.problems:
-        raise UserError(f"{name} cannot be added: {'; '.join(server.problems)}.", exit_code=2)
+        raise UsageError(f"{name} cannot be added: {'; '.join(server.problems)}.")
     return Addition(
         server, entry, [*facts, *(ServerField("note", sentence) for sentence in _remarks(server))]
     )
@@ -68,11 +68,8 @@ def addition(name: str, entry: dict[str, Any], facts: Sequence[ServerField] = ()
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of actions that write definitions."""
-    parser.add_argument(
-        "--replace",
-        action="store_true",
-        help="replace an existing server of the same name in acp-tui's own file",
-    )
+    about = "replace an existing server of the same name in acp-tui's own file"
+    parser.add_argument("--replace", action="store_true", help=about)
     parser.add_argument("--yes", "-y", action="store_true", help="do not ask for confirmation")
     parser.add_argument("--json", action="store_true", help="print the result as JSON; needs --yes")
 
@@ -85,9 +82,7 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
     from acp_tui.store.own_mcp_servers import change_own_servers
 
     if as_json and not yes:
-        raise UserError(
-            "--json needs --yes; otherwise the confirmation prompt would be part of the output.", exit_code=2
-        )
+        raise UsageError("--json needs --yes; otherwise the confirmation prompt would be part of the output.")
 
     def add(own: OwnMcpServers) -> None:
         for one in additions:
@@ -97,7 +92,8 @@ def write(additions: Sequence[Addition], *, replace: bool, yes: bool, as_json: b
     _check(additions, replace=replace)
     if not as_json:
         print("\n".join(line for one in additions for line in field_lines(one.server, one.facts)))
-    if not yes and not _confirmed(len(additions)):
+    question = f"Write {pluralize(len(additions), 'server')} to {escape_line(str(mcp_file()))}?"
+    if not yes and not confirm(question, done="was written", verb="write"):
         print("Nothing was written.")
         return False
     change_own_servers(add)
@@ -166,23 +162,6 @@ def _remarks(server: Server) -> Iterator[str]:
         yield f"No agent gets the server until this is fixed: {error}."
 
 
-def _confirmed(count: int) -> bool:
-    if not sys.stdin.isatty():
-        raise UserError(
-            "Nothing was written: no terminal to ask for confirmation. Use --yes to write without asking.",
-            exit_code=2,
-        )
-    question = f"Write {pluralize(count, 'server')} to {escape_line(str(mcp_file()))}? [y/N] "
-    print(question, end="", flush=True)
-    try:
-        return input().strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
-
-
-_FILE = Path(__file__).with_name("common_servers.toml")
-
-
 @dataclass(frozen=True, slots=True)
 class CommonServer:
     """An entry of `common_servers.toml`."""
@@ -207,7 +186,7 @@ class CommonServer:
         is_many = self.arguments.endswith("…")
         fits = len(arguments) >= 1 if is_many else len(arguments) == bool(self.arguments)
         if not fits:
-            raise UserError(f"Usage: acp-tui mcp add {self.usage}", exit_code=2)
+            raise UsageError(f"Usage: acp-tui mcp add {self.usage}")
         if self.url:
             return {"url": self.url, "type": "http", "headers": self.headers}
         # Use absolute paths: no shell will expand `~`, and the server can start in another folder.
@@ -220,7 +199,7 @@ class CommonServer:
 @cache
 def common_servers() -> dict[str, CommonServer]:
     """Return the well-known servers by name."""
-    entries = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    entries = tomllib.loads(_COMMON_SERVERS.read_text(encoding="utf-8"))
     return {name: CommonServer(name, **entry) for name, entry in entries.items()}
 
 
@@ -235,7 +214,6 @@ examples:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = EPILOG
     parser.usage = (
@@ -251,34 +229,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--type", choices=("http", "sse"), help="transport of the server (default: depends on the URL)"
     )
-    parser.add_argument(
-        "--env",
-        action="append",
-        default=[],
-        type=assignment,
-        metavar="NAME=VALUE",
-        help="an environment variable (repeatable)",
-    )
-    parser.add_argument(
-        "--header",
-        action="append",
-        default=[],
-        type=_header,
-        metavar="'NAME: VALUE'",
-        help="an HTTP header (repeatable)",
-    )
+    about = "an environment variable (repeatable)"
+    parser.add_argument("--env", **REPEATABLE, type=assignment, metavar="NAME=VALUE", help=about)
+    about = "an HTTP header (repeatable)"
+    parser.add_argument("--header", **REPEATABLE, type=_header, metavar="'NAME: VALUE'", help=about)
     parser.add_argument("--sign-in", action="store_true", help="the server requires you to sign in")
     parser.add_argument(
         "--cwd", metavar="DIR", help="start the server in this folder (default: the workspace)"
     )
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="time limit for each tool call")
-    parser.add_argument(
-        "--agent",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="give the server to this agent only (repeatable)",
-    )
+    about = "give the server to this agent only (repeatable)"
+    parser.add_argument("--agent", **REPEATABLE, metavar="NAME", help=about)
     add_options(parser)
 
 
@@ -299,7 +260,7 @@ def _addition(args: argparse.Namespace) -> Addition:
     name, *arguments = args.words
     command = list(args.command_line)
     if command and args.url:
-        raise UserError("Give either a command or --url, not both.", exit_code=2)
+        raise UsageError("Give either a command or --url, not both.")
     options: dict[str, Any] = {
         "cwd": args.cwd and str(Path(os.path.expanduser(args.cwd)).absolute()),  # noqa: PTH111 - leaves an unknown `~user` as it is
         "timeout": args.timeout,
@@ -309,7 +270,7 @@ def _addition(args: argparse.Namespace) -> Addition:
     env, headers = dict(args.env), dict(args.header)
     if command or args.url:
         if arguments:
-            raise UserError(f"Unexpected argument {arguments[0]!r}. Write the command after --.", exit_code=2)
+            raise UsageError(f"Unexpected argument {arguments[0]!r}. Write the command after --.")
         program = _program(command) if command else {"url": args.url}
         entry = program | {"type": args.type, "env": env, "headers": headers}
         return addition(args.new_name or name, entry | options)
@@ -317,10 +278,9 @@ def _addition(args: argparse.Namespace) -> Addition:
     if common is None:
         guess = closest_match(name, common_servers())
         hint = f"Did you mean {guess}? " if guess else ""
-        raise UserError(
+        raise UsageError(
             f"{name} is not a well-known server. {hint}"
-            "For a server of your own, give its command after --, or its address with --url.",
-            exit_code=2,
+            "For a server of your own, give its command after --, or its address with --url."
         )
     entry = common.entry(arguments)
     entry |= {

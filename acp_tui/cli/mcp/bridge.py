@@ -6,23 +6,16 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.errors import UserError
+from acp_tui.cli.options import add_file_option
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `acp-tui mcp bridge`."""
     parser.add_argument("name", metavar="NAME", help="the server")
-    parser.add_argument(
-        "--mcp-config",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="JSON file with mcpServers (repeatable; only without --socket)",
-    )
+    add_file_option(parser, "JSON file with mcpServers (repeatable; only without --socket)")
     parser.add_argument("--socket", metavar="PATH", type=Path, help="socket of the running acp-tui")
     parser.add_argument("--session", metavar="ID", help="session of the running acp-tui")
 
@@ -32,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
     from acp_tui.mcp.bridge.program import run_alone, run_with_app
 
     if (args.socket is None) != (args.session is None):
-        raise UserError("--socket and --session must be given together.", exit_code=2)
+        raise UsageError("--socket and --session must be given together.")
     if args.socket is not None:
         asyncio.run(run_with_app(args.name, args.socket, args.session))
         return 0

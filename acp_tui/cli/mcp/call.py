@@ -7,11 +7,11 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import add_file_option, server_named
+from acp_tui.cli.mcp.server_selection import server_named
 from acp_tui.cli.mcp.server_session import connected, print_result
-from acp_tui.cli.options import CANCELLED, FAILED, OK, USAGE
+from acp_tui.cli.options import CANCELLED, FAILED, OK, add_file_option
 from acp_tui.console import print_json, print_message
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 
 if TYPE_CHECKING:
@@ -26,16 +26,10 @@ MAX_FAULTS = 3
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument("name", metavar="NAME", help="the server")
     parser.add_argument("tool", metavar="TOOL", help="the tool")
-    parser.add_argument(
-        "arguments",
-        nargs="?",
-        default="{}",
-        metavar="JSON",
-        help="the arguments as a JSON object; - reads stdin",
-    )
+    about = "the arguments as a JSON object; - reads stdin"
+    parser.add_argument("arguments", nargs="?", default="{}", metavar="JSON", help=about)
     parser.add_argument("--excluded", action="store_true", help="call a tool that is not offered to agents")
     parser.add_argument("--json", action="store_true", help="print the whole result as JSON")
     parser.epilog = (
@@ -52,10 +46,9 @@ def run(args: argparse.Namespace) -> int:
     arguments = _arguments(sys.stdin.read() if args.arguments == "-" else args.arguments)
     server = server_named(args.name, args.mcp_config)
     if not args.excluded and not server.allows_tool(args.tool):
-        raise UserError(
+        raise UsageError(
             f"The tool {args.tool} is excluded by the definition of {server.name}; "
-            "use --excluded to call it nevertheless.",
-            exit_code=USAGE,
+            "use --excluded to call it nevertheless."
         )
     try:
         result, seconds = asyncio.run(_call(server, args.tool, arguments))
@@ -86,9 +79,9 @@ def _arguments(text: str) -> dict[str, Any]:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UserError(f"The arguments are not valid JSON: {error}.", exit_code=USAGE) from None
+        raise UsageError(f"The arguments are not valid JSON: {error}.") from None
     if not isinstance(value, dict):
-        raise UserError('The arguments must be a JSON object, such as {"path": "/tmp"}.', exit_code=USAGE)
+        raise UsageError('The arguments must be a JSON object, such as {"path": "/tmp"}.')
     return value
 
 

@@ -17,7 +17,7 @@ from acp_tui.cli.options import FAILED, OK
 from acp_tui.config import mcp, mcp_sources, validators
 from acp_tui.config.validators import closest_match
 from acp_tui.console import aligned, print_json, print_message, truncate, wrapped
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.own_mcp_servers import read_own_servers
 from acp_tui.store.secret_patterns import redact_text
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.cli.mcp.add import Addition
     from acp_tui.config.mcp import Server
 
-
+COMMAND_WIDTH = 44
 MAX_BYTES = 50_000_000
 """The maximum size of a file. It is large because Claude Code's file also contains its history."""
 
@@ -140,9 +140,8 @@ def servers_of_file(file: Path) -> list[FoundServer]:
     """Return the servers in a file. Raises `UserError` if it does not exist, is invalid or defines none."""
     client = Client(str(file), str(file), (file,))
     if not os.path.exists(file):  # noqa: PTH110 - never raises
-        raise UserError(
-            f"{file} does not exist. Name a file, a folder, or one of these programs:\n{source_list()}",
-            exit_code=2,
+        raise UsageError(
+            f"{file} does not exist. Name a file, a folder, or one of these programs:\n{source_list()}"
         )
     found = _servers_in(client, file.absolute())
     if found:
@@ -187,25 +186,16 @@ def _content(file: Path) -> bytes | None:
         raise UserError(f"{file} cannot be read: {error.strerror}.") from None
 
 
-COMMAND_WIDTH = 44
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     names = ", ".join(client.name for client in clients())
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"Without NAME, the servers that were found are listed. Programs for --from: {names}."
     parser.add_argument("words", nargs="*", metavar="NAME", help="the servers to import")
     parser.add_argument("--all", action="store_true", help="import all servers that can be imported")
-    parser.add_argument(
-        "--from",
-        dest="source",
-        metavar="SOURCE",
-        help="only servers from this program, project folder, or JSON or TOML file",
-    )
-    parser.add_argument(
-        "--as", dest="new_name", metavar="NAME", help="give the server another name (only with one NAME)"
-    )
+    about = "only servers from this program, project folder, or JSON or TOML file"
+    parser.add_argument("--from", dest="source", metavar="SOURCE", help=about)
+    about = "give the server another name (only with one NAME)"
+    parser.add_argument("--as", dest="new_name", metavar="NAME", help=about)
     add_options(parser)
 
 
@@ -216,7 +206,7 @@ def run(args: argparse.Namespace) -> int:
         _print_found(found, as_json=args.json)
         return OK
     if args.new_name and (args.all or len(args.words) != 1):
-        raise UserError("--as needs exactly one server.", exit_code=2)
+        raise UsageError("--as needs exactly one server.")
     chosen = _all(found, replace=args.replace) if args.all else [_named(name, found) for name in args.words]
     additions = [_addition(one, args.new_name) for one in chosen]
     if not additions:
@@ -255,10 +245,10 @@ def _named(name: str, found: Sequence[FoundServer]) -> FoundServer:
     if not servers:
         guess = closest_match(name, [one.server.name for one in found])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp import` lists what was found."
-        raise UserError(f"No other client has a server named {name}{hint}", exit_code=2)
+        raise UsageError(f"No other client has a server named {name}{hint}")
     if len({one.server.definition() for one in servers}) > 1:
         places = "; ".join(f"--from {one.project or one.client.name}" for one in servers)
-        raise UserError(f"There are different servers named {name}. Choose one: {places}", exit_code=2)
+        raise UsageError(f"There are different servers named {name}. Choose one: {places}")
     return servers[0]
 
 

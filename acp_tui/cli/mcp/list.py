@@ -9,14 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, ServerField, definition_json, field_lines
-from acp_tui.cli.mcp.server_selection import (
-    add_file_option,
-    named_agents,
-    require_known_agent,
-    servers_here,
-    stored_sign_in,
-)
-from acp_tui.cli.options import print_problem_count
+from acp_tui.cli.mcp.server_selection import named_agents, require_known_agent, servers_here, stored_sign_in
+from acp_tui.cli.options import add_file_option, print_problem_count
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.config import agent_catalogue, mcp
 from acp_tui.config import settings as config
@@ -83,7 +77,6 @@ def _moment(seconds: float) -> str:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     add_file_option(parser)
     parser.add_argument("--agent", metavar="NAME", help="show which servers this agent gets")
     parser.add_argument("--json", action="store_true", help="print one JSON object")

@@ -7,9 +7,9 @@ import json
 import time
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
+from acp_tui.cli.mcp.server_selection import servers_here
 from acp_tui.cli.mcp.server_session import block_text
-from acp_tui.cli.options import OK
+from acp_tui.cli.options import OK, add_file_option
 from acp_tui.config.paths import paths
 from acp_tui.console import content_stream, print_message
 from acp_tui.errors import UserError
@@ -25,15 +25,9 @@ MAX_EXCERPT = 300
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument("name", metavar="NAME", help="the server")
-    parser.add_argument(
-        "--lines",
-        type=_count,
-        default=DEFAULT_LINES,
-        metavar="COUNT",
-        help=f"number of records to print, counted from the end (default: {DEFAULT_LINES})",
-    )
+    about = f"number of records to print, counted from the end (default: {DEFAULT_LINES})"
+    parser.add_argument("--lines", type=_count, default=DEFAULT_LINES, metavar="COUNT", help=about)
     parser.add_argument("--json", action="store_true", help="print each record as a line of JSON")
     add_file_option(parser)
 
@@ -70,7 +64,6 @@ def _count(text: str) -> int:
 
 
 def record_line(record: dict[str, Any]) -> str:
-    """Return a record as one line."""
     at = record.get("at")
     moment = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at)) if isinstance(at, int | float) else "?"
     return escape_line(f"{moment}  {record.get('source', '')}  {record.get('kind', '?')}  {_text(record)}")

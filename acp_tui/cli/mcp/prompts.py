@@ -6,9 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.inspections import print_offers
-from acp_tui.cli.mcp.server_selection import add_file_option, server_named
+from acp_tui.cli.mcp.server_selection import server_named
 from acp_tui.cli.mcp.server_session import block_text, connected
-from acp_tui.cli.options import OK, assignment
+from acp_tui.cli.options import OK, add_file_option, assignment
 from acp_tui.console import content_stream, print_json
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument("name", nargs="?", metavar="NAME", help="the server (default: all)")
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help="print this prompt")
     parser.add_argument(

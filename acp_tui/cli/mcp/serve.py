@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument(
         "--socket", metavar="PATH", type=Path, required=True, help="socket of the running acp-tui"
     )

@@ -11,11 +11,10 @@ from acp_tui.cli.project_trust import NOT_APPROVED, ProjectTrust
 from acp_tui.config import agent_catalogue, mcp, mcp_sources
 from acp_tui.config import settings as config
 from acp_tui.config.validators import closest_match
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Sequence
 
     from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
@@ -43,8 +42,7 @@ class ServersHere:
         server = self.defined(name)
         for unsent in self.withheld:
             if unsent.server is server:
-                reason = f'The MCP server "{name}" ({server.origin}) is not used: {unsent.reason}.'
-                raise UserError(reason)
+                raise UserError(f'The MCP server "{name}" ({server.origin}) is not used: {unsent.reason}.')
         return server
 
     def defined(self, name: str) -> Server:
@@ -60,7 +58,7 @@ class ServersHere:
             return demo_server(self.settings.mcp_states)
         guess = closest_match(name, [server.name for server in servers])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp list` shows all."
-        raise UserError(f'There is no MCP server "{name}"{hint}', exit_code=2)
+        raise UsageError(f'There is no MCP server "{name}"{hint}')
 
 
 def servers_here(mcp_config_files: Sequence[Path] = (), folder: Path | None = None) -> ServersHere:
@@ -94,9 +92,7 @@ def require_known_agent(agent: str, here: ServersHere) -> None:
     names = {*known, *(name for server in here.servers for name in named_agents(server))}
     if agent not in names:
         guess = closest_match(agent, names)
-        raise UserError(
-            f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."), exit_code=2
-        )
+        raise UsageError(f'Unknown agent "{agent}"' + (f"; did you mean {guess}?" if guess else "."))
 
 
 def named_agents(server: Server) -> list[str]:
@@ -112,15 +108,3 @@ def stored_sign_in(server: Server) -> SignInState | None:
         return sign_in_state(mcp.resolve_server(server).url)
     except mcp.CannotSendError:  # the URL contains an unset variable
         return None
-
-
-def add_file_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option `--mcp-config`, which sets `args.mcp_config` to a list of files."""
-    parser.add_argument(
-        "--mcp-config",
-        metavar="FILE",
-        type=Path,
-        action="append",
-        default=[],
-        help="JSON file with mcpServers (repeatable)",
-    )

@@ -6,20 +6,19 @@ Signs in, writes the server's log, and lets the user answer the server's questio
 from __future__ import annotations
 
 import csv
-import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.line_reader import LineReader
-from acp_tui.cli.options import is_interactive
+from acp_tui.cli.line_reader import LineReader, print_safely
+from acp_tui.cli.options import is_interactive, is_yes
 from acp_tui.console import content_stream, format_size, print_json, print_message, wrapped
 from acp_tui.cpu_limit import pattern_found
 from acp_tui.mcp.sign_in.interaction import check_authorization_url
 from acp_tui.schema_form.fields import NO_VALUE, NotAForm, expectation
 from acp_tui.schema_form.schema_reader import read_form
 from acp_tui.schema_form.values import EntryError, FormAnswer, read_json, read_value
-from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -79,10 +78,10 @@ class TerminalForm:
             question = escape_line(request.message)
             print_message(f'{name} asks "{question}"; declined, because there is no terminal to ask you on.')
             return DECLINE
-        _print("\n".join(wrapped(f"The server {name} asks: {escape_line(request.message)}")))
+        print_safely("\n".join(wrapped(f"The server {name} asks: {escape_line(request.message)}")))
         if request.mode == "url":
             return await self._open_page(request)
-        _print("Do not enter a secret unless you trust this server with it.")
+        print_safely("Do not enter a secret unless you trust this server with it.")
         if not await self._agrees("Answer?"):
             return DECLINE
         try:
@@ -95,16 +94,16 @@ class TerminalForm:
         try:
             page = check_authorization_url(request.server, request.url)
         except ValueError as error:
-            _print(f"The page {escape_line(request.url)} was declined: {error}.")
+            print_safely(f"The page {escape_line(request.url)} was declined: {error}.")
             return DECLINE
         for warning in page.warnings:
-            _print(f"Warning: {warning}")
-        _print(f"Open this page of {page.host} in a browser:\n\n{page.url}\n")
+            print_safely(f"Warning: {warning}")
+        print_safely(f"Open this page of {page.host} in a browser:\n\n{page.url}\n")
         return FormAnswer("accept") if await self._agrees("Will you open the page?") else DECLINE
 
     async def _agrees(self, question: str) -> bool:
         try:
-            return (await self._read(f"{question} [y/N] ")).strip().lower() in ("y", "yes")
+            return is_yes(await self._read(f"{question} [y/N] "))
         except EOFError:
             return False
 
@@ -113,7 +112,7 @@ class TerminalForm:
         try:
             form = read_form(schema)
         except NotAForm as reason:
-            _print(f"Enter the answer as JSON, because {escape_line(str(reason))}.")
+            print_safely(f"Enter the answer as JSON, because {escape_line(str(reason))}.")
             return await self._read_object(schema)
         content: dict[str, Any] = {}
         for field in form.fields:
@@ -123,7 +122,7 @@ class TerminalForm:
         return content
 
     async def _read_field(self, field: Field) -> Any:
-        _print(_label(field))
+        print_safely(_label(field))
         while True:
             text = await self._read("> ")
             try:
@@ -131,7 +130,7 @@ class TerminalForm:
                     return field.default
                 return read_value(field, _entry(field, text), pattern_found)
             except EntryError as error:
-                _print(f"  {escape_line(str(error))}")
+                print_safely(f"  {escape_line(str(error))}")
 
     async def _read_object(self, schema: dict[str, Any]) -> dict[str, Any]:
         from acp_tui.mcp.schema_validation import SchemaValidator
@@ -141,22 +140,22 @@ class TerminalForm:
             try:
                 value = read_json(await self._read("JSON> "))
             except EntryError as error:
-                _print(f"  {escape_line(str(error))}")
+                print_safely(f"  {escape_line(str(error))}")
                 continue
             fault = validator.fault(value)
             if fault is None and isinstance(value, dict):
                 return value
-            _print(
+            print_safely(
                 f"  {escape_line(fault.sentence)}"
                 if fault is not None
                 else "  The answer must be a JSON object."
             )
 
     async def _read(self, prompt: str) -> str:
-        _print(prompt, end="")
+        print_safely(prompt, end="")
         line = await self._lines.read_line()
         if line is None:
-            _print("")
+            print_safely("")
             raise EOFError
         return line
 
@@ -176,7 +175,6 @@ def _label(field: Field) -> str:
 
 
 def _default(field: Field) -> str:
-    """Return the default value as the user sees it."""
     for choice in field.choices:
         if choice.value == field.default and type(choice.value) is type(field.default):
             return choice.title
@@ -200,10 +198,6 @@ def _entry(field: Field, text: str) -> Entry:
     return tuple(number - 1 for number in numbers)
 
 
-def _print(text: str, end: str = "\n") -> None:
-    print(escape_controls(text), end=end, file=sys.stderr, flush=True)
-
-
 def print_blocks(blocks: Sequence[dict[str, Any]]) -> None:
     """Print content blocks, each on lines of its own."""
     for block in blocks:
@@ -219,7 +213,6 @@ def print_result(blocks: Sequence[dict[str, Any]], structured: Any) -> None:
 
 
 def block_text(block: dict[str, Any]) -> str:
-    """Return a content block as text."""
     kind = block.get("type")
     if kind == "text":
         return str(block.get("text", ""))

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import termios
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.line_reader import LineReader
-from acp_tui.cli.mcp.server_selection import add_file_option, server_named
+from acp_tui.cli.line_reader import LineReader, print_safely
+from acp_tui.cli.mcp.server_selection import server_named
+from acp_tui.cli.options import CANCELLED, add_file_option, is_yes
 from acp_tui.console import wrapped
 from acp_tui.errors import UserError
 from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInInteraction
-from acp_tui.session.safe_text import escape_controls, escape_line
+from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
@@ -22,30 +24,20 @@ if TYPE_CHECKING:
     from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 
 
-CANCELLED = 130
-"""The exit code after Ctrl+C."""
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument("name", metavar="NAME", help="the server")
-    parser.add_argument(
-        "--paste",
-        action="store_true",
-        help="read the address of the page where the browser ended up (or the code in that address) from "
-        "stdin, even if stdin is not a terminal; implies --no-browser",
+    about = (
+        "read the address of the page where the browser ended up (or the code in that address) from "
+        "stdin, even if stdin is not a terminal; implies --no-browser"
     )
-    parser.add_argument(
-        "--no-browser", action="store_true", help="print the sign-in address without opening it"
-    )
+    parser.add_argument("--paste", action="store_true", help=about)
+    about = "print the sign-in address without opening it"
+    parser.add_argument("--no-browser", action="store_true", help=about)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     add_file_option(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sign in and return the exit code."""
-    import asyncio
-
     from acp_tui.mcp.sign_in.actions import sign_in
     from acp_tui.mcp.sign_in.stored_state import sign_in_state
 
@@ -86,7 +78,6 @@ class TerminalSignIn:
         self._lines = LineReader()
 
     def interaction(self) -> SignInInteraction:
-        """Return the callbacks for the sign-in."""
         return SignInInteraction(
             show=self._show,
             confirm_open=self._confirm_open,
@@ -96,32 +87,32 @@ class TerminalSignIn:
         )
 
     async def _show(self, url: AuthorizationUrl) -> None:
-        _print(f"To sign in to {url.server}, open this address of {url.host} in a browser:\n")
-        _print(f"{url.url}\n")  # not wrapped, so that it can be copied
+        print_safely(f"To sign in to {url.server}, open this address of {url.host} in a browser:\n")
+        print_safely(f"{url.url}\n")  # not wrapped, so that it can be copied
         for warning in url.warnings:
-            _print("\n".join(wrapped(f"Warning: {warning}")) + "\n")
+            print_safely("\n".join(wrapped(f"Warning: {warning}")) + "\n")
 
     async def _confirm_open(self, url: AuthorizationUrl) -> bool:
         if not self._may_open:
             return False
         default = "y/N" if url.warnings else "Y/n"
-        _print(f"Open {url.host} in your browser? [{default}] ", end="")
-        word = (await self._read_line()).strip().lower()
-        return word in ("y", "yes") or (not word and not url.warnings)
+        print_safely(f"Open {url.host} in your browser? [{default}] ", end="")
+        word = (await self._read_line()).strip()
+        return is_yes(word) or (not word and not url.warnings)
 
     async def _confirm_address(self, sentence: str) -> bool:
         if not self._is_terminal:
             return False
-        _print("\n".join(wrapped(escape_line(sentence))))
-        _print("Send requests there? [y/N] ", end="")
-        return (await self._read_line()).strip().lower() in ("y", "yes")
+        print_safely("\n".join(wrapped(escape_line(sentence))))
+        print_safely("Send requests there? [y/N] ", end="")
+        return is_yes(await self._read_line())
 
     async def _read_answer(self) -> str:
         if not self._is_terminal:
             return await self._read_line()
         if not self._has_explained:
             self._has_explained = True
-            _print(
+            print_safely(
                 "Waiting for the browser. If it does not run on this computer, the page after\n"
                 "the sign-in will not load: copy its address (or the code in the address) from\n"
                 "the browser and paste it here."
@@ -129,18 +120,18 @@ class TerminalSignIn:
         self._prompt = "Address or code (not shown): "
         try:
             with _hidden_input():  # before the prompt, because the user may type as soon as it appears
-                _print(self._prompt, end="")
+                print_safely(self._prompt, end="")
                 return await self._read_line()
         finally:
             self._prompt = ""
-            _print("")
+            print_safely("")
 
     def _report(self, sentence: str) -> None:
         if not self._prompt:
-            _print(escape_line(sentence))
+            print_safely(escape_line(sentence))
             return
-        _print(f"\n{escape_line(sentence)}")
-        _print(self._prompt, end="")
+        print_safely(f"\n{escape_line(sentence)}")
+        print_safely(self._prompt, end="")
 
     async def _read_line(self) -> str:
         """Return the next line of stdin. Raises `SignInCancelled` at the end of stdin."""
@@ -162,7 +153,3 @@ def _hidden_input() -> Iterator[None]:
         yield
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-
-
-def _print(text: str, end: str = "\n") -> None:
-    print(escape_controls(text), end=end, file=sys.stderr, flush=True)

@@ -6,7 +6,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.mcp.server_selection import add_file_option, servers_here
+from acp_tui.cli.mcp.server_selection import servers_here
+from acp_tui.cli.options import add_file_option
 from acp_tui.config import mcp
 from acp_tui.session.safe_text import escape_line
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument(
         "name", metavar="NAME", help="the server, or the URL of a server that is no longer defined"
     )
@@ -24,7 +24,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Sign out and return the exit code."""
     from acp_tui.mcp.sign_in.stored_state import sign_out
 
     url = _url(args)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments to the parser."""
     parser.add_argument("name", metavar="NAME", help="the server, wherever it is defined")
     parser.add_argument("--agent", metavar="AGENT", help="only for this agent")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")

@@ -6,10 +6,10 @@ import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import add_file_option, servers_here, stored_sign_in
-from acp_tui.cli.options import FAILED, OK, USAGE
+from acp_tui.cli.mcp.server_selection import servers_here, stored_sign_in
+from acp_tui.cli.options import FAILED, OK, add_file_option
 from acp_tui.console import labelled, pluralize, print_alert, print_json, print_message
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, escape_line
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
-    """Add the action's arguments to the parser."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="the servers")
     parser.add_argument("--all", action="store_true", help="test every server that is enabled")
     parser.add_argument("--accept", action="store_true", help="accept the current tools if they have changed")
@@ -35,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Test the servers. Return 1 if one of them cannot be used."""
     if bool(args.names) == args.all:
-        raise UserError("Name the servers to test, or use --all.", exit_code=USAGE)
+        raise UsageError("Name the servers to test, or use --all.")
     import asyncio
 
     from acp_tui.cli.mcp.inspections import enabled_servers, inspect_servers
