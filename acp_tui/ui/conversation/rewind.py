@@ -7,7 +7,6 @@ import time
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.containers import Vertical
 
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
@@ -15,9 +14,8 @@ from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Choice
 from acp_tui.text_format import format_time
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.entries.headline import line_counts
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.widgets.bar import Hint
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
 
@@ -219,8 +218,6 @@ def _summary(point: RewindPoint) -> str:
     return f"changed {pluralize(point.files, 'file')}  +{point.added} −{point.removed}"
 
 
-CHROME_ROWS = 6
-"""The number of rows of the dialog besides the list: borders, title, a blank row, keys, a margin."""
 _ACTIONS = 2
 """The number of rows above the files. "Cancel" is selected first, so that type-ahead restores nothing."""
 _VERBS = {
@@ -231,22 +228,18 @@ _VERBS = {
 }
 
 
-class RewindDialog(Dialog["frozenset[Path] | None"]):
+class RewindDialog(BoxDialog["frozenset[Path] | None"]):
     """Returns the files to restore, or None if cancelled.
 
     Files that somebody else than the agent has edited are restored only if the user chooses them.
     """
 
     CSS = """
-    RewindDialog { align: center middle; background: transparent; }
-    RewindDialog #dialog {
-        width: 84; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $warning;
-    }
     RewindDialog #head { margin-bottom: 1; }
     """
+    DEFAULT_CLASSES = "warning"
+    WIDTH = 84
     BINDINGS: ClassVar = keys.bindings("rewind")
-    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -259,40 +252,36 @@ class RewindDialog(Dialog["frozenset[Path] | None"]):
         cwd: str,
     ) -> None:
         """`name` returns a path for display, `texts` what a step would change."""
-        super().__init__()
-        self._title = title
+        super().__init__(palette, title)
         self._steps = steps
         self._display_name = name
         self._texts = texts
-        self._palette = palette
         self._cwd = cwd
         self._counts: dict[Path, tuple[int, int]] = {}
         self._chosen = {
             step.path for step in steps if step.obstacle is None and not step.edited_between_turns
         }
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar([Segment(self._title, self._palette.strong)], id="head")
-            yield SelectList(self._rows(), self._palette, id="choices")
-            hints = [("choose", "take"), ("on / off", "switch"), ("all", "all"), ("diff", "diff")]
-            shown = [(keys.bound_keys(self, f"rewind.{key}"), label) for label, key in hints]
-            close = keys.bound_keys(self, "rewind.close")
-            yield KeyHints([*shown, (close, "cancel")], self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield SelectList(self._rows(), self._palette, id="choices")
+
+    def hints(self) -> list[Hint]:
+        actions = (
+            ("take", "choose"),
+            ("switch", "on / off"),
+            ("all", "all"),
+            ("diff", "diff"),
+            ("close", "cancel"),
+        )
+        return [(keys.bound_keys(self, f"rewind.{name}"), label) for name, label in actions]
 
     def on_mount(self) -> None:
         """Count the lines of the files."""
-        self._fit()
         self.run_worker(self._count(), group="count", exclusive=True)
 
-    def on_resize(self) -> None:
-        """Set the height of the list."""
-        self._fit()
-
-    def _fit(self) -> None:
+    def fit(self) -> None:
         rows = self.query_one(SelectList)
-        width = self.query_one("#dialog").outer_size.width or min(84, self.app.size.width)
-        rows.styles.height = max(1, min(rows.height_at(width - 4), self.app.size.height - CHROME_ROWS))
+        rows.styles.height = max(1, min(rows.height_at(self.inner_width), self.room))
 
     async def _count(self) -> None:
         for step in self._steps:
@@ -301,11 +290,7 @@ class RewindDialog(Dialog["frozenset[Path] | None"]):
         self._update()
 
     def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one(SelectList).use_palette(palette)
-        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
-        self.query_one("#keys", KeyHints).use_palette(palette)
+        super().use_palette(palette)
         self._update()
 
     # ------------------------------------------------------------------------- the rows
@@ -348,15 +333,6 @@ class RewindDialog(Dialog["frozenset[Path] | None"]):
         return self._steps[at] if at >= 0 else None
 
     # ------------------------------------------------------------------------- keys
-
-    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Do the same as Enter on the clicked row."""
-        self.query_one(SelectList).selected = event.index
-        self.action_choose()
-
-    def action_move(self, step: int) -> None:
-        """Move the selection."""
-        self.query_one(SelectList).move(step)
 
     def action_end(self, step: int) -> None:
         """Select the last file, or the first row if `step` is negative."""

@@ -12,18 +12,15 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.app import SuspendNotSupported
-from textual.containers import Vertical
 
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, escape_line
 from acp_tui.session.state import AgentMessage, Choice, Notice
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import app_of
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import BoxDialog, scroll_page
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.keys.commands import PaletteCommand
-from acp_tui.ui.screens.mcp.elicitation_dialogs import close_if_open
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.dialogs.base_screen import SessionContext
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -214,34 +211,25 @@ MAX_TEXT = 4000
 """The maximum number of characters shown of one message of the agent."""
 MAX_ADDRESSES = 5
 MAX_TITLE_WIDTH = 40
-CHROME_ROWS = 6
-"""The number of rows that show neither output nor addresses: borders, head, two blank rows, keys."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 
-class SignInProgress(Dialog[None]):
+class SignInProgress(BoxDialog[None]):
     """Shows the agent's output during a sign-in. Esc closes the dialog and cancels the sign-in."""
 
     CSS = """
-    SignInProgress { align: center middle; background: transparent; }
-    SignInProgress #dialog {
-        width: 92; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $primary;
-    }
     SignInProgress #output { margin: 1 0; }
     SignInProgress #addresses { margin-bottom: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("choose")
-    AUTO_FOCUS = ""
 
     clock = staticmethod(time.monotonic)
     """Returns the time in seconds."""
 
     def __init__(self, agent: str, method: str, palette: Palette, stderr: LineRing | None) -> None:
-        super().__init__()
+        super().__init__(palette)
         self._agent = agent
         self._method = method
-        self._palette = palette
         self._stderr = stderr
         self._first_line = stderr.count if stderr is not None else 0
         self._began = self.clock()
@@ -251,45 +239,33 @@ class SignInProgress(Dialog[None]):
         self._finished = False
         self._addresses: list[str] = []
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar(self._head(), self._elapsed(), id="head")
-            yield BodyScroller(self._bodies, id="output")
-            yield SelectList([], self._palette, id="addresses")
-            yield KeyHints(self._hints(), self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield BodyScroller(self._bodies, id="output")
+        yield SelectList([], self._palette, id="addresses")
 
     def on_mount(self) -> None:
         """Follow the agent's stderr."""
         self.query_one("#addresses").display = False
-        self._update()
         self.set_interval(POLL_SECONDS, self._tick)
 
     def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one("#head", Bar).show(self._head(), self._elapsed())
+        super().use_palette(palette)
         rows = self.query_one("#addresses", SelectList)
-        rows.use_palette(palette)
         rows.show(self._address_rows(), rows.selected)
-        self.query_one(KeyHints).use_palette(palette)
-        self._update()
-
-    def on_resize(self) -> None:
-        """Set the height of the output."""
-        self._update()
+        self.fit()
 
     def finish(self) -> None:
         """Close the dialog as soon as its conversation is in front: Textual cannot close a dialog earlier."""
         self._finished = True
-        close_if_open(self)
+        self.close_if_open()
 
     def _tick(self) -> None:
         if self._finished:
-            close_if_open(self)
+            self.close_if_open()
             return
-        self.query_one("#head", Bar).show(right=self._elapsed())
+        self.show_head()
         if self._stderr is not None and self._stderr.count != self._first_line + self._shown_count:
-            self._update()
+            self.fit()
 
     # ------------------------------------------------------------------------- what is shown
 
@@ -300,18 +276,19 @@ class SignInProgress(Dialog[None]):
         if said:
             self._messages |= said
             if self.is_mounted:
-                self._update()
+                self.fit()
 
-    def _head(self) -> list[Segment]:
+    def head(self) -> tuple[Spans, Spans]:
         agent, method = (
             shorten(escape_invisible_line(text), MAX_TITLE_WIDTH) for text in (self._agent, self._method)
         )
-        return [Segment(f"Signing in to {agent}: {method}", self._palette.strong)]
+        elapsed = f" {int(self.clock() - self._began)} s"
+        return (
+            [Segment(f"Signing in to {agent}: {method}", self._palette.strong)],
+            [Segment(elapsed, self._palette.dim)],
+        )
 
-    def _elapsed(self) -> list[Segment]:
-        return [Segment(f" {int(self.clock() - self._began)} s", self._palette.dim)]
-
-    def _hints(self) -> list[Hint]:
+    def hints(self) -> list[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
         open_address = [(f"↑↓ {take}", "open or copy the address")] if self._addresses else []
         return [*open_address, (close, "cancel the sign-in")]
@@ -323,7 +300,7 @@ class SignInProgress(Dialog[None]):
         for text in self._messages.values():
             yield from text[-MAX_TEXT:].splitlines()
 
-    def _update(self) -> None:
+    def fit(self) -> None:
         """Show the output and the addresses in it."""
         self._lines = [escape_invisible(line) for line in self._output()]
         found = list(dict.fromkeys(_addresses_in("\n".join(self._lines))))[-MAX_ADDRESSES:]
@@ -332,11 +309,11 @@ class SignInProgress(Dialog[None]):
             self._addresses = found
             rows.display = bool(found)
             rows.show(self._address_rows(), 0)
-            self.query_one(KeyHints).set_hints(self._hints())
-        page, width = self.query_one(BodyScroller), min(92, self.app.size.width) - 4
+            self.update_hints()
+        page, width = self.query_one(BodyScroller), self.inner_width
         page.show(self._bodies)
         addresses = rows.height_at(width) + 1 if self._addresses else 0  # with the blank row below them
-        room = max(2, self.app.size.height - CHROME_ROWS - addresses)
+        room = max(2, self.room - addresses)
         page.styles.height = max(1, min(page.height_at(width - 1), room))
         page.scroll_end(animate=False)
 
@@ -361,17 +338,12 @@ class SignInProgress(Dialog[None]):
         if abs(step) == 1:
             self.query_one("#addresses", SelectList).move(step)
         else:
-            page = self.query_one(BodyScroller)
-            page.scroll_relative(y=(1 if step > 0 else -1) * max(1, page.size.height - 1), animate=False)
+            scroll_page(self.query_one(BodyScroller), step)
 
     def action_choose(self) -> None:
         """Ask whether to open the selected address."""
         if self._addresses:
             self._ask_about(self._addresses[self.query_one("#addresses", SelectList).selected])
-
-    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Ask whether to open the clicked address."""
-        self._ask_about(self._addresses[event.index])
 
     def _ask_about(self, url: str) -> None:
         from acp_tui.ui.dialogs.guarded_question import (

@@ -10,7 +10,7 @@ from acp_tui.entry_labels import STATUS_ICONS, terminal_command
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -105,8 +105,7 @@ class DetailScreen(Dialog[None]):
 
     def action_page(self, step: int) -> None:
         """Scroll by a page, keeping one line in view."""
-        page = self.query_one(BodyScroller)
-        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+        scroll_page(self.query_one(BodyScroller), step)
 
     def action_home(self) -> None:
         """Scroll to the beginning."""

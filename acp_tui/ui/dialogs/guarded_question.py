@@ -7,17 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
-from textual.containers import Vertical
 
 from acp_tui import web_browser
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog, TypingGuard
+from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 from acp_tui.web_browser import check_web_address
@@ -25,7 +23,6 @@ from acp_tui.web_browser import check_web_address
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from textual import events
     from textual.app import ComposeResult
     from textual.screen import Screen
     from textual.strip import Strip
@@ -38,11 +35,9 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 13
 """The width, in cells, of the column with the labels of the question's details."""
-CHROME_ROWS = 6
-"""The number of rows that show neither text nor answers: borders, head, two blank rows, keys."""
 
 
-class GuardedQuestionScreen(Dialog[int | None]):
+class GuardedQuestionScreen(GuardedDialog[int | None]):
     """Returns the index of the chosen answer, or None if the dialog is closed without an answer.
 
     The first answer, which allows nothing, is preselected. An answer that allows something is accepted
@@ -50,15 +45,10 @@ class GuardedQuestionScreen(Dialog[int | None]):
     """
 
     CSS = """
-    GuardedQuestionScreen { align: center middle; background: transparent; }
-    GuardedQuestionScreen #dialog {
-        width: 92; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $warning;
-    }
     GuardedQuestionScreen #what { margin: 1 0; }
     """
+    DEFAULT_CLASSES = "warning"
     BINDINGS: ClassVar = keys.bindings("choose")
-    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -69,70 +59,51 @@ class GuardedQuestionScreen(Dialog[int | None]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
-        super().__init__()
+        super().__init__(palette, question.title, replaces_another=replaces_another, clock=clock)
         self._question = question
-        self._palette = palette
         self._number_and_count = question.position
         self._page = BodyScroller(self._bodies, id="what")
-        self._typing_guard = TypingGuard(self, self._hints, clock, replaces_another=replaces_another)
         self._unread_notice = False  # an answer was refused because there is more to read
         self._lowest_row = 0  # the last row of the text that has been on the screen
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar(self._head(), self._position(), id="head")
-            yield self._page
-            yield SelectList(self._rows(), self._palette, id="choices")
-            yield KeyHints([], self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield self._page
+        yield SelectList(self._rows(), self._palette, id="choices")
 
     def on_mount(self) -> None:
-        """Start to guard against type-ahead, and to track which rows have been shown."""
-        self.show_position(self._number_and_count)  # it can change while the widgets are mounted
-        self._fit()
+        """Track which rows have been shown."""
+        self.show_head()  # the position can change while the widgets are mounted
         self.watch(self._page, "scroll_y", self._on_scroll)
         self.call_after_refresh(self._on_scroll)
-        self._typing_guard.restart()
 
     def on_resize(self) -> None:
-        """Set the height of the text. The text wraps differently now, so the user must read it again."""
-        self._fit()
+        """Let the user read the text again, because it wraps differently now."""
         self._lowest_row = 0
         self._page.scroll_home(animate=False)
         self.call_after_refresh(self._on_scroll)
 
-    def _fit(self) -> None:
-        if not self.is_mounted:
-            return
-        width, height = self.app.size
-        inner = min(92, width) - 4
-        choices = self.query_one(SelectList)
-        rows = choices.height_at(inner)
-        self._page.styles.height = max(2, min(self._page.height_at(inner - 1), height - CHROME_ROWS - rows))
+    def fit(self) -> None:
+        answers = self.query_one(SelectList).height_at(self.inner_width)
+        text = self._page.height_at(self.inner_width - 1)
+        self._page.styles.height = max(2, min(text, self.room - answers))
 
     def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one("#head", Bar).show(self._head(), self._position())
+        super().use_palette(palette)
         self._page.show(self._bodies)
         rows = self.query_one(SelectList)
-        rows.use_palette(palette)
         rows.show(self._rows(), rows.selected)
-        self.query_one("#keys", KeyHints).use_palette(palette)
 
     # ------------------------------------------------------------------------- what is shown
 
-    def _head(self) -> Spans:
-        return [Segment(escape_invisible_line(self._question.title), self._palette.strong)]
+    def head(self) -> tuple[Spans, Spans]:
+        number, count = self._number_and_count
+        position = [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+        return super().head()[0], position
 
     def show_position(self, position: tuple[int, int]) -> None:
         """Show the number of this question and the count of the waiting questions."""
         self._number_and_count = position
-        for head in self.query("#head").results(Bar):  # none before the dialog is composed
-            head.show(right=self._position())
-
-    def _position(self) -> Spans:
-        number, count = self._number_and_count
-        return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+        self.show_head()
 
     def _rows(self) -> list[SelectRow]:
         return [
@@ -159,7 +130,7 @@ class GuardedQuestionScreen(Dialog[int | None]):
             for number, piece in enumerate(pieces):
                 yield make_strip([lead if number == 0 else Segment(" " * LABEL_WIDTH), *piece])
 
-    def _hints(self) -> list[Hint]:
+    def hints(self) -> list[Hint]:
         take, close, page = (
             keys.bound_keys(self, name) for name in ("choose.take", "choose.close", "choose.page_down")
         )
@@ -178,38 +149,23 @@ class GuardedQuestionScreen(Dialog[int | None]):
         top = self._page.scroll_offset.y
         if top <= self._lowest_row:  # nothing was skipped
             self._lowest_row = max(self._lowest_row, top + self._page.size.height)
-        self._typing_guard.update_hints()
+        self.update_hints()
 
     # ------------------------------------------------------------------------- answering
-
-    def on_key(self, event: events.Key) -> None:
-        """Ignore type-ahead: keys pressed before the user has seen the question."""
-        self._typing_guard.filter_key(event)
-
-    def on_paste(self) -> None:
-        """Ignore keys until the next pause: a paste shows that the user is still writing."""
-        self._typing_guard.restart()
-
-    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        """Close the dialog with the clicked answer, unless the text must be read first."""
-        self._answer(event.index)
 
     def action_move(self, step: int) -> None:
         """Move by one answer if `step` is 1 or -1; otherwise scroll by a page, up if `step` is negative."""
         if abs(step) == 1:
-            self.query_one(SelectList).move(step)
-            return
-        rows = max(1, self._page.size.height - 1)
-        self._page.scroll_relative(y=rows if step > 0 else -rows, animate=False)
+            super().action_move(step)
+        else:
+            scroll_page(self._page, step)
 
     def action_choose(self) -> None:
         """Close the dialog with the selected answer, unless the text must be read first."""
-        self._answer(self.query_one(SelectList).selected)
-
-    def _answer(self, index: int) -> None:
+        index = self.query_one(SelectList).selected
         if self._question.answers[index].grants and self._is_unread:
             self._unread_notice = True
-            self._typing_guard.update_hints()
+            self.update_hints()
         else:
             self.dismiss(index)
 

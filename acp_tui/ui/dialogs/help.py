@@ -11,7 +11,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
 from acp_tui.ui.keys import KEYS, SCOPES, ScopeName, bindings
 from acp_tui.ui.theme.palette import foreground_style
 from acp_tui.ui.widgets.input_line import InputLine
@@ -47,7 +47,7 @@ class HelpScreen(Dialog[None]):
             border-title-color: $text-accent;
             border-subtitle-color: $text-muted;
         }
-        & Input { height: 1; border: none; padding: 0; margin: 0 2 1 0; background: $panel; }
+        & InputLine { margin: 0 2 1 0; }
         & VerticalScroll { height: auto; max-height: 100%; scrollbar-size-vertical: 1; }
         & Static { height: auto; margin-bottom: 1; padding-right: 1; }
         & .help--title { color: $text-accent; text-style: bold; margin-bottom: 0; }
@@ -139,8 +139,7 @@ class HelpScreen(Dialog[None]):
 
     def action_page(self, step: int) -> None:
         """Scroll by pages."""
-        page = self.query_one(VerticalScroll)
-        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+        scroll_page(self.query_one(VerticalScroll), step)
 
     def action_close(self) -> None:
         """Clear the search; if it is empty, close the page."""

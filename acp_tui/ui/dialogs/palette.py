@@ -32,7 +32,7 @@ MAX_TITLE_WIDTH = 40
 class PaletteScreen(ChooseScreen):
     """Lists commands with their keys, and runs the chosen command."""
 
-    DEFAULT_CLASSES = "wide"
+    WIDTH = 92
 
     def __init__(
         self,
@@ -57,7 +57,6 @@ class PaletteScreen(ChooseScreen):
 
     def on_mount(self) -> None:
         """Preview each command that is selected from now on."""
-        super().on_mount()
         self.watch(self.query_one(SelectList), "selected", self._preview, init=False)
 
     def _row(self, choice: Choice) -> SelectRow:

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets import Static
 
 from acp_tui.permissions.rules import describe_match
@@ -17,7 +17,7 @@ from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Session, ToolCall
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog, TypingGuard
+from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
@@ -26,7 +26,7 @@ from acp_tui.ui.permission.question import QuestionContent, action_phrase, names
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.responsive_screen import SeeThroughScreen
-from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.long_text import LongText
@@ -288,7 +288,7 @@ class ReasonLine(Horizontal):
     DEFAULT_CSS = """
     ReasonLine { height: 1; }
     ReasonLine Static { width: auto; text-style: bold; }
-    ReasonLine InputLine { width: 1fr; height: 1; border: none; padding: 0; background: $surface; }
+    ReasonLine InputLine { width: 1fr; background: $surface; }
     """
 
     def __init__(self) -> None:
@@ -327,22 +327,20 @@ MIN_CONVERSATION_ROWS = 2
 
 
 class PermissionScreen(
-    Dialog[PermissionAnswer | Later | None], SeeThroughScreen[PermissionAnswer | Later | None]
+    GuardedDialog[PermissionAnswer | Later | None], SeeThroughScreen[PermissionAnswer | Later | None]
 ):
     """Shows one question. The result None of `action_close` allows nothing and stops the turn."""
 
     CSS = """
-    PermissionScreen { align: center bottom; background: transparent; }
-    PermissionScreen #dialog {
-        width: 100%; height: auto; padding: 0 1; background: $surface; border: round $warning;
-    }
-    PermissionScreen #dialog.dangerous { border: heavy $error; }
+    PermissionScreen { align: center bottom; }
+    PermissionScreen.dangerous #dialog { border: heavy $error; }
     PermissionScreen #what { margin-bottom: 1; }
     PermissionScreen .roomy #options { margin-bottom: 1; }
     PermissionScreen #more { display: none; }
     """
+    DEFAULT_CLASSES = "warning"
+    WIDTH = None
     BINDINGS: ClassVar = keys.bindings("permission")
-    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -357,9 +355,9 @@ class PermissionScreen(
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
-        super().__init__()
+        super().__init__(palette, replaces_another=replaces_another, clock=clock)
+        self.set_class(bool(question.subject.dangerous), "dangerous")
         self.question = question
-        self._palette = palette
         self._agent = agent
         self._position = position
         self._options = all_options(question)
@@ -368,7 +366,6 @@ class PermissionScreen(
         self._reason_line: ReasonLine | None = None  # open while the user writes a reason
         self._session = session or Session()
         self._cwd = cwd
-        self._typing_guard = TypingGuard(self, self._hints, clock, replaces_another=replaces_another)
         self._raw = False
         self._full = False
         self._content = QuestionContent([], [])
@@ -382,30 +379,26 @@ class PermissionScreen(
 
     # ------------------------------------------------------------------------- content
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog", classes="dangerous" if self.question.subject.dangerous else ""):
-            yield Bar(self._head(), self._position_spans(), id="head")
-            yield BodyScroller(self._bodies, id="what")
-            selected = initial_selection(self.question)
-            yield Bar([], id="more")
-            yield SelectList(self._rows(), self._palette, selected=selected, id="options")
-            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield BodyScroller(self._bodies, id="what")
+        yield Bar([], id="more")
+        selected = initial_selection(self.question)
+        yield SelectList(self._rows(), self._palette, selected=selected, id="options")
 
     def on_mount(self) -> None:
-        self.show_position(self._position)  # it can change while the widgets are mounted
-        self._resize_parts()
-        self._typing_guard.restart()
-
-    def on_resize(self) -> None:
-        self._resize_parts()
+        self.show_head()  # the position can change while the widgets are mounted
 
     def show_position(self, position: tuple[int, int]) -> None:
         """Show the number of this question and the count of all waiting questions."""
         self._position = position
-        for head in self.query("#head").results(Bar):  # none before the dialog is composed
-            head.show(right=self._position_spans())
+        self.show_head()
 
-    def _head(self) -> Spans:
+    def head(self) -> tuple[Spans, Spans]:
+        number, count = self._position
+        position = [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+        return self._request_line(), position
+
+    def _request_line(self) -> Spans:
         who = [Segment(escape_invisible_line(self._agent), self._palette.strong)]
         if self.question.subagent:
             name = shorten(escape_invisible_line(self.question.subagent), MAX_SESSION_WIDTH)
@@ -415,14 +408,10 @@ class PermissionScreen(
             who.append(Segment(f" (session {name})", self._palette.text))
         return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]
 
-    def _position_spans(self) -> Spans:
-        number, count = self._position
-        return [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
-
     def _bodies(self, width: int) -> Sequence[Body]:
         try:
             content = question_content(self.question, self._drawing_context(width), raw=self._raw)
-            if len(head := wrap(self._head(), width - HEAD_MARGIN)) > 1:  # the top row cuts it off
+            if len(head := wrap(self._request_line(), width - HEAD_MARGIN)) > 1:  # the top row cuts it off
                 content.facts.insert(0, LinesBody([make_strip(line) for line in head], ""))
             self._content = content
         except Exception as error:  # show the request as it was sent, so that nothing is hidden
@@ -454,8 +443,8 @@ class PermissionScreen(
         if any(change.kind == "added" for change in calls):
             self._pages.restart()
             page.scroll_home(animate=False)
-            self._typing_guard.restart()
-        self._resize_parts()
+            self.ignore_keys()
+        self.fit()
 
     @property
     def _option_list(self) -> SelectList:
@@ -464,14 +453,14 @@ class PermissionScreen(
     def _rows(self) -> list[SelectRow]:
         return option_rows(self.question, self, self._palette)
 
-    def _hints(self) -> Sequence[Hint]:
+    def hints(self) -> Sequence[Hint]:
         scroll = scroll_hints(self, overflows=self._overflows)
         if self._editor is not None:
             rejects = self._edited is not None and self._edited.kind == "reject_always"
             return [*editor_hints(self, rejects=rejects), *scroll]
         if self._reason_line is not None:
             return [*reason_hints(self), *scroll]
-        if self._typing_guard.clock() - self._interrupted_at < INTERRUPT_SECONDS:
+        if self.clock() - self._interrupted_at < INTERRUPT_SECONDS:
             return [(bound_keys(self, "dialog.interrupt"), "again to stop the turn")]
         if not self._pages.all_seen:
             return page_hints(self, can_reject=bool(self._rejections))
@@ -486,7 +475,7 @@ class PermissionScreen(
             more_options=self._more_options,
         )
 
-    def _resize_parts(self) -> None:
+    def fit(self) -> None:
         """Set the heights of the request and the options.
 
         If the facts and some options do not fit on the screen, the facts are shown page by page, and the
@@ -517,7 +506,7 @@ class PermissionScreen(
         if pages_on:
             page.styles.height = largest - 1  # without the row that says how many pages are below
             self._overflows = False
-            self._typing_guard.update_hints()
+            self.update_hints()
             return
         needed = min(wanted, facts + MIN_DETAIL_ROWS)
         spared = height // 4 if roomy else MIN_CONVERSATION_ROWS
@@ -531,7 +520,7 @@ class PermissionScreen(
         options.styles.height = choices
         page.styles.height = room - choices if self._full else min(wanted, room - choices)
         self._overflows = wanted > room - choices
-        self._typing_guard.update_hints()
+        self.update_hints()
 
     def _show_pages_left(self, pages_on: bool) -> None:
         count = self._pages.left
@@ -541,19 +530,11 @@ class PermissionScreen(
 
     # ------------------------------------------------------------------------- answering
 
-    def on_key(self, event: events.Key) -> None:
-        """Drop keys that the typing guard rejects, before any binding sees them."""
+    def filter_key(self, event: events.Key) -> None:
         self._choice_needed = ""
         if self._editor is not None and event.key not in keys.active_keys(self, "rule.take"):
             return  # in the editor, only the key `rule.take` answers the question
-        self._typing_guard.filter_key(event)
-
-    def on_paste(self) -> None:
-        """Ignore keys until the next pause in typing: a paste shows that the user is still writing."""
-        self._typing_guard.restart()
-
-    def on_select_list_chosen(self, event: SelectList.Chosen) -> None:
-        self._answer(event.index)
+        super().filter_key(event)
 
     def action_answer(self, kind: str) -> None:
         """Answer with the option of this kind; if there are several of this kind, only select the next."""
@@ -569,7 +550,7 @@ class PermissionScreen(
             rows.selected = (after or fitting)[0] if again else fitting[0]
             self._pressed = kind
             self._choice_needed = f'choose one of the {len(fitting)} "{kind.replace("_", " ")}" options'
-            self._typing_guard.update_hints()
+            self.update_hints()
         else:
             self.app.bell()
 
@@ -594,7 +575,7 @@ class PermissionScreen(
             self._answer(selected)
         else:
             self._choice_needed = "choose an option first"
-            self._typing_guard.update_hints()
+            self.update_hints()
 
     def action_move(self, step: int) -> None:
         """Move the selection among the options by `step` rows, or scroll while there are no options."""
@@ -606,9 +587,9 @@ class PermissionScreen(
     def _show_next_page(self) -> None:
         """Show the next page of the facts; with the last page, show the options."""
         self._pages.advance()
-        self._resize_parts()
+        self.fit()
         self._scroll_to_page()
-        self._typing_guard.restart()
+        self.ignore_keys()
 
     def _scroll_to_page(self) -> None:
         self.query_one("#what", BodyScroller).go_to_row(self._pages.top)
@@ -638,12 +619,12 @@ class PermissionScreen(
             self.app.copy_to_clipboard(selected)
         elif self._editor is not None or self._reason_line is not None or self._raw or self._full:
             self.action_close()
-        elif self._typing_guard.clock() - self._interrupted_at < INTERRUPT_SECONDS:
+        elif self.clock() - self._interrupted_at < INTERRUPT_SECONDS:
             self._close(None)
         else:
-            self._interrupted_at = self._typing_guard.clock()
-            self._typing_guard.update_hints()
-            self.set_timer(INTERRUPT_SECONDS, self._typing_guard.update_hints)
+            self._interrupted_at = self.clock()
+            self.update_hints()
+            self.set_timer(INTERRUPT_SECONDS, self.update_hints)
 
     def _answer(self, index: int) -> None:
         """Answer with an option. If the answer would be saved as rules, open the editor for them first."""
@@ -689,8 +670,8 @@ class PermissionScreen(
         self.set_focus(
             widget.input if isinstance(widget, ReasonLine) else widget
         )  # immediately, so that the next key goes to the widget
-        self._resize_parts()
-        self._typing_guard.restart()
+        self.fit()
+        self.ignore_keys()
 
     def _show_options(self) -> None:
         """Show the options again, and close the rule editor or the input for the reason."""
@@ -699,10 +680,10 @@ class PermissionScreen(
                 widget.remove()
         self._editor = self._reason_line = self._edited = None
         self.set_focus(None)
-        self._resize_parts()
+        self.fit()
 
     def on_rule_editor_changed(self) -> None:
-        self._resize_parts()
+        self.fit()
 
     def on_rule_editor_cancelled(self) -> None:
         """Go back to the options."""
@@ -738,14 +719,14 @@ class PermissionScreen(
     def action_view_diff(self) -> None:
         """Toggle between the full and the normal size of the dialog."""
         self._full = not self._full
-        self._resize_parts()
+        self.fit()
 
     def action_raw(self) -> None:
         """Show or hide the raw input."""
         self._raw = not self._raw
         page = self.query_one("#what", BodyScroller)
         page.show(self._bodies)
-        self._resize_parts()
+        self.fit()
         if self._raw and self._content.raw_input is not None:
             row = page.height_of(self._content.bodies.index(self._content.raw_input))
             self.call_after_refresh(page.scroll_to, y=row, animate=False, force=True)
@@ -759,20 +740,16 @@ class PermissionScreen(
                 self._show_next_page()
             else:
                 self._pages.go_back()
-                self._resize_parts()
+                self.fit()
                 self._scroll_to_page()
             return
-        page = self.query_one("#what", BodyScroller)
-        page.scroll_relative(y=step * max(1, page.size.height - 1), animate=False)
+        scroll_page(self.query_one("#what"), step)
 
     def use_palette(self, palette: Palette) -> None:
         """Redraw in the colours of a new theme."""
-        self._palette = palette
+        super().use_palette(palette)
         options = self._option_list
-        self.query_one("#head", Bar).show(self._head(), self._position_spans())
         self.query_one("#what", BodyScroller).show(self._bodies)
-        options.use_palette(palette)
         options.show(self._rows(), options.selected)
         if self._editor is not None:
             self._editor.use_palette(palette)
-        self.query_one(KeyHints).use_palette(palette)

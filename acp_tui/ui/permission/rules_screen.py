@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from acp_tui.errors import UserError
@@ -17,7 +16,7 @@ from acp_tui.permissions.rules import AgentIdentity, Rule, describe_choice, desc
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.text_format import format_time
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import BoxDialog, Dialog
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
@@ -126,9 +125,7 @@ class RulesScreen(Dialog[None]):
     CSS = """
     RulesScreen { background: $background; layout: vertical; }
     RulesScreen Bar { padding: 0 1; background: $surface; }
-    RulesScreen InputLine {
-        height: 1; border: none; padding: 0; margin: 0 1 1 1; background: $panel;
-    }
+    RulesScreen InputLine { margin: 0 1 1 1; }
     RulesScreen SelectList { height: 1fr; padding: 0 1; }
     RulesScreen #about { height: auto; min-height: 2; max-height: 4; padding: 0 1; margin-top: 1; }
     """
@@ -300,27 +297,17 @@ class RulesScreen(Dialog[None]):
             self.dismiss(None)
 
 
-CHROME_ROWS = 6
-"""Rows of the dialog besides the editor: borders, title, two blank rows, keys."""
-
-
-class RuleEditDialog(Dialog[Rule | None]):
+class RuleEditDialog(BoxDialog[Rule | None]):
     """Edits what a rule matches, its scope and its agent. Returns the edited rule, or None if cancelled."""
 
     CSS = """
-    RuleEditDialog { align: center middle; background: transparent; }
-    RuleEditDialog #dialog {
-        width: 92; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $primary;
-    }
     RuleEditDialog #head, RuleEditDialog #editor { margin-bottom: 1; }
     """
     AUTO_FOCUS = "RuleEditor"
 
     def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
         """`agent` and `project` are the conversation's. The editor gets each only if the rule has none."""
-        super().__init__()
-        self._palette = palette
+        super().__init__(palette, "Edit rule")
         self._elsewhere = rule.project if rule.project != project else None
         if rule.agent is not None:
             agent = AgentIdentity(rule.agent, rule.agent_line, rule.agent_name)
@@ -328,23 +315,32 @@ class RuleEditDialog(Dialog[Rule | None]):
             [wider_rules(rule)], palette, agent=agent, project=rule.project or project, id="editor"
         )
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar(self._title(), id="head")
-            yield self._editor
-            yield KeyHints(self._hints(), self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield self._editor
 
-    def on_mount(self) -> None:
-        """Set the height of the editor."""
-        self._fit()
+    def fit(self) -> None:
+        self._editor.styles.height = min(self._editor.height_at(self.inner_width), self.room)
 
-    def on_resize(self) -> None:
-        """Set the height of the editor."""
-        self._fit()
+    def head(self) -> tuple[Spans, Spans]:
+        title, right = super().head()
+        # The editor says "this project" even if the rule is for another project.
+        if self._elsewhere is not None:
+            elsewhere = f" for the project {escape_invisible_line(self._elsewhere)}"
+            title.append(Segment(elsewhere, self._palette.dim))
+        return title, right
+
+    def hints(self) -> Sequence[Hint]:
+        names = ("before", "after", "up", "down", "take", "close")
+        before, after, up, down, take, close = (keys.bound_keys(self, f"rule.{name}") for name in names)
+        return [(f"{before}{after}", "part"), (f"{up}{down}", "change"), (take, "save"), (close, "cancel")]
+
+    def use_palette(self, palette: Palette) -> None:
+        super().use_palette(palette)
+        self._editor.use_palette(palette)
 
     def on_rule_editor_changed(self) -> None:
         """Set the height of the editor, because a changed sentence can have more or fewer lines."""
-        self._fit()
+        self.fit()
 
     def on_rule_editor_confirmed(self, event: RuleEditor.Confirmed) -> None:
         """Close the dialog with the edited rule as its result."""
@@ -353,27 +349,3 @@ class RuleEditDialog(Dialog[Rule | None]):
     def on_rule_editor_cancelled(self) -> None:
         """Close the dialog with None as its result."""
         self.dismiss(None)
-
-    def _fit(self) -> None:
-        width = min(self.app.size.width, 92) - 4
-        self._editor.styles.height = min(self._editor.height_at(width), self.app.size.height - CHROME_ROWS)
-
-    def _title(self) -> Spans:
-        title = [Segment("Edit rule", self._palette.strong)]
-        # The editor says "this project" even if the rule is for another project.
-        if self._elsewhere is not None:
-            title.append(
-                Segment(f" for the project {escape_invisible_line(self._elsewhere)}", self._palette.dim)
-            )
-        return title
-
-    def _hints(self) -> Sequence[Hint]:
-        names = ("before", "after", "up", "down", "take", "close")
-        before, after, up, down, take, close = (keys.bound_keys(self, f"rule.{name}") for name in names)
-        return [(f"{before}{after}", "part"), (f"{up}{down}", "change"), (take, "save"), (close, "cancel")]
-
-    def use_palette(self, palette: Palette) -> None:
-        self._palette = palette
-        self._editor.use_palette(palette)
-        self.query_one("#head", Bar).show(self._title())
-        self.query_one("#keys", KeyHints).use_palette(palette)

@@ -7,37 +7,33 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
 from rich.text import Text
-from textual.containers import Vertical, VerticalScroll
+from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, visible_json
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog, TypingGuard
+from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
 from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from textual import events
     from textual.app import ComposeResult
 
     from acp_tui.schema_form.values import SchemaFault
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.schema_form.form_pages import Validate
-    from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.theme.palette import Palette, Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
-CHROME_ROWS = 6
-"""Rows of the dialog besides the fields: borders, head, a blank row, the problem, keys."""
 MAX_JSON_ROWS = 20
 """The maximum height of the text area for JSON."""
 MAX_NOTE_ROWS = 5
@@ -56,24 +52,18 @@ class _Scroller(VerticalScroll, can_focus=False, inherit_bindings=False):
     """The scrolling area with the note and the fields. The dialog binds the keys."""
 
 
-class SchemaFormDialog(Dialog[FormAnswer]):
+class SchemaFormDialog(GuardedDialog[FormAnswer]):
     """A form to fill in and review. Returns the user's answer.
 
     If a schema cannot be shown as a form, the value is edited as JSON. The user can also choose JSON.
     """
 
     CSS = """
-    SchemaFormDialog { align: center middle; background: transparent; }
-    SchemaFormDialog #dialog {
-        width: 92; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $primary;
-    }
     SchemaFormDialog #scroll { height: auto; margin-top: 1; scrollbar-size-vertical: 1; }
     SchemaFormDialog #note { height: auto; }
     SchemaFormDialog #problem { height: 1; }
     """
     BINDINGS: ClassVar = keys.bindings("form")
-    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -110,19 +100,15 @@ class SchemaFormDialog(Dialog[FormAnswer]):
                 typing pauses.
             clock: Returns the time in seconds.
         """
-        super().__init__()
-        self._title = title
+        super().__init__(palette, title, clock=clock)
         self._schema = schema
-        self._palette = palette
         self._asked_by = asked_by
         self._purpose = purpose
         self._position = position
         self._message = message
         self._values = dict(values or {})
         self._allow_decline = allow_decline
-        self._interrupts = interrupts
-        self._clock = clock
-        self._typing_guard = TypingGuard(self, self._hints_after_pause, clock)
+        self.is_guarded = interrupts
         self._problem = ""
         self._pages = FormPages(
             self,
@@ -134,39 +120,35 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             warn_of_secrets=allow_decline,
         )
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar(self._head(), self._asker(), id="head")
-            with _Scroller(id="scroll"):
-                yield Static(self._note(), markup=False, id="note")
-            yield Static("", markup=False, id="problem")
-            yield KeyHints([], self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        with _Scroller(id="scroll"):
+            yield Static(self._note(), markup=False, id="note")
+        yield Static("", markup=False, id="problem")
 
     async def on_mount(self) -> None:
         """Show the fields, or the text area for JSON."""
-        self.show_position(self._position)  # it can change while the widgets are mounted
+        self.show_head()  # the position can change while the widgets are mounted
         await self._pages.open(self._values)
-        if self._interrupts:
+        if self.is_guarded:
             self.set_focus(None)
-            self._typing_guard.restart()
+            self.ignore_keys()
             self._wait_for_pause()
 
     def _wait_for_pause(self) -> None:
         """Give the focus to the first field, or to the text area, as soon as keys are accepted."""
-        if self._typing_guard.accepts_keys:
-            self._interrupts = False
+        if self.accepts_keys:
+            self.is_guarded = False
             self._pages.current.take_focus()
-            self._update_hints()
+            self.update_hints()
         else:
             self.set_timer(0.05, self._wait_for_pause)
 
     def on_resize(self) -> None:
-        self._fit()
         self._update_problem()
 
-    def _fit(self) -> None:
-        """Set the heights: the fields get the rows they need, and scroll if there are not enough rows."""
-        room = max(3, self.app.size.height - CHROME_ROWS)
+    def fit(self) -> None:
+        """Give the fields the rows they need. If there are not enough rows, the fields scroll."""
+        room = max(3, self.room)
         box = self.query_one("#scroll")
         if (json := self._pages.json) is None:
             box.styles.max_height = room
@@ -177,20 +159,16 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
     # ------------------------------------------------------------------------- what is shown
 
-    def _head(self) -> list[Segment]:
-        return [Segment(escape_invisible_line(self._title), self._palette.strong)]
-
-    def _asker(self) -> list[Segment]:
+    def head(self) -> tuple[Spans, Spans]:
         number, count = self._position
         place = f"  {number} of {count}" if count > 1 else ""
         asker = shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)
-        return [Segment(f"  {asker}{place}", self._palette.dim)]
+        return super().head()[0], [Segment(f"  {asker}{place}", self._palette.dim)]
 
     def show_position(self, position: tuple[int, int]) -> None:
         """Show the number of this question among the waiting questions, and how many questions wait."""
         self._position = position
-        for head in self.query("#head").results(Bar):  # none before the dialog is composed
-            head.show(self._head(), self._asker())
+        self.show_head()
 
     def _note(self) -> Text:
         """Return the text above the fields."""
@@ -215,10 +193,14 @@ class SchemaFormDialog(Dialog[FormAnswer]):
                 text.append(f"{words}\n", style)
         return text
 
-    def _hints(self) -> list[Hint]:
+    def hints(self) -> list[Hint]:
+        """Return the keys that work now; none before a field has the focus."""
+
         def key(name: str) -> str:
             return keys.bound_keys(self, f"form.{name}").split()[0]
 
+        if self.is_guarded:
+            return []
         review, take = (key("review"), "review"), key("take")
         decline = [(key("decline"), "decline")] if self._allow_decline else []
         rest = [*decline, (key("close"), "cancel")]
@@ -232,19 +214,9 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             first.insert(1, (key("choose"), "choose"))
         return [*first, *rest, (key("json"), "as JSON"), schema]
 
-    def _hints_after_pause(self) -> list[Hint]:
-        """Return the key hints; none before a field has the focus, because keys have no effect until then."""
-        return [] if self._interrupts else self._hints()
-
-    def _update_hints(self) -> None:
-        if self._interrupts:
-            self._typing_guard.update_hints()
-        else:
-            self.query_one(KeyHints).set_hints(self._hints())
-
     def on_descendant_focus(self) -> None:
         """Show the keys of the field that has the focus now."""
-        self._update_hints()
+        self.update_hints()
 
     def _show_problem(self, problem: str) -> None:
         if problem != self._problem:
@@ -258,20 +230,18 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         self.query_one("#problem", Static).update(text, layout=False)
 
     def use_palette(self, palette: Palette) -> None:
-        self._palette = palette
-        self.query_one("#head", Bar).show(self._head(), self._asker())
+        super().use_palette(palette)
         self.query_one("#note", Static).update(self._note())
         self._pages.use_palette(palette)
         self._update_problem()
-        self.query_one(KeyHints).use_palette(palette)
 
     def _page_switched(self) -> None:
         self.query_one("#note", Static).update(self._note())
         self._show_problem("")
         self._pages.current.take_focus()
-        self._update_hints()
-        self._fit()
-        self.call_after_refresh(self._fit)  # the height of the note is known now
+        self.update_hints()
+        self.fit()
+        self.call_after_refresh(self.fit)  # the height of the note is known now
 
     # ------------------------------------------------------------------------- keys
 
@@ -279,19 +249,6 @@ class SchemaFormDialog(Dialog[FormAnswer]):
         """Edit the value as JSON, or go back to the fields if they can show the value."""
         # Deferred, because a text area cannot be removed while it handles the key.
         self.call_later(self._pages.switch)
-
-    def on_key(self, event: events.Key) -> None:
-        """Ignore type-ahead: keys pressed before the user has seen the dialog."""
-        if self._interrupts:
-            self._typing_guard.filter_key(event)
-
-    def on_paste(self) -> None:
-        """If no field has the focus yet, ignore keys until the next pause.
-
-        A paste shows that the user is still writing.
-        """
-        if self._interrupts:
-            self._typing_guard.restart()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Disable declining if the recipient does not distinguish declining from closing the form."""
@@ -312,7 +269,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
     def action_page(self, step: int) -> None:
         """Scroll by a page."""
         box = self.query_one("#scroll") if (json := self._pages.json) is None else json.editor
-        box.scroll_relative(y=step * max(1, box.size.height - 1), animate=False)
+        scroll_page(box, step)
 
     def action_newline(self) -> None:
         """Insert a line break into text that may have several lines."""
@@ -346,7 +303,7 @@ class SchemaFormDialog(Dialog[FormAnswer]):
 
         title = f"Send this to {shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)}?"
         shown = content | dict.fromkeys(self._masked & content.keys(), MASK)
-        dialog = FormReviewDialog(title, shown, self._palette, clock=self._clock)
+        dialog = FormReviewDialog(title, shown, self._palette, clock=self.clock)
         self.app.push_screen(dialog, lambda send: self._finish_review(content, send=bool(send)))
 
     @property
@@ -379,26 +336,17 @@ class SchemaFormDialog(Dialog[FormAnswer]):
             self.dismiss(FormAnswer("cancel"))
 
 
-"""Rows of the dialog besides the values: borders, head, two blank rows, keys."""
-WIDTH = 92
-
-
-class FormReviewDialog(Dialog[bool]):
+class FormReviewDialog(GuardedDialog[bool]):
     """Shows the values of a form for confirmation. Returns True to send them.
 
     Keys are ignored until typing has paused.
     """
 
     CSS = """
-    FormReviewDialog { align: center middle; background: transparent; }
-    FormReviewDialog #dialog {
-        width: 92; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $warning;
-    }
     FormReviewDialog #values { margin: 1 0; }
     """
+    DEFAULT_CLASSES = "warning"
     BINDINGS: ClassVar = keys.bindings("choose")
-    AUTO_FOCUS = ""
 
     def __init__(
         self,
@@ -409,57 +357,34 @@ class FormReviewDialog(Dialog[bool]):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`content` is shown as JSON, with secrets masked by the caller."""
-        super().__init__()
-        self._title = title
+        super().__init__(palette, title, clock=clock)
         self._content = dict(content)
-        self._palette = palette
-        self._typing_guard = TypingGuard(self, self._hints, clock)
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar(self._head(), id="head")
-            yield BodyScroller(self._bodies, id="values")
-            yield KeyHints(self._typing_guard.hints(), self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield BodyScroller(self._bodies, id="values")
 
-    def on_mount(self) -> None:
-        self._fit()
-        self._typing_guard.restart()
-
-    def on_resize(self) -> None:
-        self._fit()
-
-    def _fit(self) -> None:
-        width, height = self.app.size
+    def fit(self) -> None:
         page = self.query_one(BodyScroller)
-        page.styles.height = max(1, min(page.height_at(min(WIDTH, width) - 5), height - CHROME_ROWS))
-
-    def _head(self) -> list[Segment]:
-        return [Segment(self._title, self._palette.strong)]
+        page.styles.height = max(1, min(page.height_at(self.inner_width - 1), self.room))
 
     def _bodies(self, width: int) -> Sequence[Body]:
         context = DrawContext(width=width, palette=self._palette, session=Session(), full=True)
         return [json_body(self._content, context)]
 
-    def _hints(self) -> list[Hint]:
+    def hints(self) -> list[Hint]:
         names = ("choose.take", "choose.close", "choose.page_down")
         take, close, page = (keys.bound_keys(self, name) for name in names)
         values = self.query(BodyScroller)  # none before the dialog is composed
         scroll = [(page, "scroll")] if values and values.first().max_scroll_y else []
         return [(take, "send"), (close, "back"), *scroll]
 
-    def on_key(self, event: events.Key) -> None:
-        """Ignore keys until the user pauses, because they were meant for the form."""
-        self._typing_guard.filter_key(event)
-
-    def on_paste(self) -> None:
-        """Ignore keys until the next pause: a paste shows that the user is still writing."""
-        self._typing_guard.restart()
-
     def action_move(self, step: int) -> None:
         """Scroll by a line if `step` is 1 or -1, else by a page."""
         page = self.query_one(BodyScroller)
-        rows = step if abs(step) == 1 else max(1, page.size.height - 1) * (1 if step > 0 else -1)
-        page.scroll_relative(y=rows, animate=False)
+        if abs(step) == 1:
+            page.scroll_relative(y=step, animate=False)
+        else:
+            scroll_page(page, step)
 
     def action_choose(self) -> None:
         """Send the values."""
@@ -470,7 +395,5 @@ class FormReviewDialog(Dialog[bool]):
         self.dismiss(False)
 
     def use_palette(self, palette: Palette) -> None:
-        self._palette = palette
-        self.query_one("#head", Bar).show(self._head())
+        super().use_palette(palette)
         self.query_one(BodyScroller).show(self._bodies)
-        self.query_one(KeyHints).use_palette(palette)

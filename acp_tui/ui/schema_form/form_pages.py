@@ -67,7 +67,7 @@ class FormField(Vertical):
     FormField TextEditor {
         height: auto; max-height: 8; padding: 0 0 0 1; background: $panel; scrollbar-size-vertical: 1;
     }
-    FormField InputLine { height: 1; border: none; padding: 0 0 0 1; background: $panel; }
+    FormField InputLine { padding: 0 0 0 1; }
     FormField SelectList { max-height: 8; }
     FormField ChoicePicker { height: 1; padding-left: 2; }
     FormField .editor { border-left: outer $foreground 30% !important; }

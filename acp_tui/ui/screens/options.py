@@ -6,16 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual.containers import Vertical
 
 from acp_tui.errors import UserError
 from acp_tui.session.offered_options import options_by_category, value_name
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
@@ -116,10 +114,8 @@ def next_value(option: ConfigOption, value: str | bool | None, step: int) -> str
     return values[(values.index(str(value)) + step) % len(values)]
 
 
-CHROME_ROWS = 11
-"""The rows of the dialog besides the list: borders, title, filter, description, two blank rows, keys."""
-WIDTH = 72
-MAX_ROWS = 20
+OTHER_ROWS = 5
+"""The rows of the filter and the description, with a blank row."""
 
 
 class OptionsFilter(InputLine):
@@ -130,18 +126,14 @@ class OptionsFilter(InputLine):
         return (character != " " or bool(self.value)) and super().check_consume_key(key, character)
 
 
-class OptionsScreen(Dialog[None]):
+class OptionsScreen(BoxDialog[None]):
     """Lists the options with their values. The dialog stays open while values are changed."""
 
     CSS = """
-    OptionsScreen { align: center middle; background: transparent; }
-    OptionsScreen #dialog {
-        width: 72; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $primary;
-    }
-    OptionsScreen Input { height: 1; border: none; padding: 0; background: $panel; margin-bottom: 1; }
+    OptionsScreen InputLine { margin-bottom: 1; }
     OptionsScreen #description { height: 4; margin-top: 1; }
     """
+    WIDTH = 72
     BINDINGS: ClassVar = keys.bindings("options")
     AUTO_FOCUS = "InputLine"
 
@@ -163,33 +155,25 @@ class OptionsScreen(Dialog[None]):
             change: Called with an option id and a value to set.
             choose: Opens the list of values of an option.
         """
-        super().__init__()
+        super().__init__(palette, "Agent options")
         self._session = session
         self._changes = changes
-        self._palette = palette
         self._change = change
         self._choose = choose
         self._query = ""
         self._options = matching_options(session, "")
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar([Segment("Agent options", self._palette.strong)], id="head")
-            yield OptionsFilter(placeholder="type to filter", id="filter")
-            rows = SelectList([], self._palette, id="options")
-            rows.empty_text = "No matches"
-            yield rows
-            yield BodyScroller(self._description, id="description")
-            yield KeyHints(self._hints(), self._palette, id="keys")
+    def content(self) -> ComposeResult:
+        yield OptionsFilter(placeholder="type to filter", id="filter")
+        rows = SelectList([], self._palette, id="options")
+        rows.empty_text = "No matches"
+        yield rows
+        yield BodyScroller(self._description, id="description")
 
     def on_mount(self) -> None:
         """Show the options. From now on, show the description of the selected option."""
         self.refresh_options()
         self.watch(self.query_one(SelectList), "selected", self._show_description)
-
-    def on_resize(self) -> None:
-        """Fit the list into the new height."""
-        self._fit()
 
     def refresh_options(self) -> None:
         """Show the options as they are now. The agent may have added, removed or changed some."""
@@ -202,25 +186,17 @@ class OptionsScreen(Dialog[None]):
         position = ids.index(selected.id) if selected is not None and selected.id in ids else rows.selected
         built = build_rows(self._options, self._changes.wanted, self._palette)
         rows.show(built, max(0, position))
-        self._fit()
+        self.fit()
         self._show_description()
 
     def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one(SelectList).use_palette(palette)
-        self.query_one("#head", Bar).show([Segment("Agent options", palette.strong)])
-        self.query_one("#keys", KeyHints).use_palette(palette)
+        super().use_palette(palette)
         self.refresh_options()
 
-    def _fit(self) -> None:
-        rows = self.query_one(SelectList)
-        width = self.query_one("#dialog").outer_size.width or min(WIDTH, self.app.size.width)
-        before = rows.styles.height.value if rows.styles.height else 0
-        wanted = max(rows.height_at(width - 4), before)  # a list that is filtered keeps its height
-        rows.styles.height = max(1, min(int(wanted), self.app.size.height - CHROME_ROWS, MAX_ROWS))
+    def fit(self) -> None:
+        self.fit_list(self.query_one(SelectList), other_rows=OTHER_ROWS)
 
-    def _hints(self) -> Sequence[Hint]:
+    def hints(self) -> Sequence[Hint]:
         take, switch, close = (
             keys.bound_keys(self, name) for name in ("options.take", "options.switch", "options.close")
         )
@@ -262,14 +238,10 @@ class OptionsScreen(Dialog[None]):
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show the options that match the filter, best match first; all options if the filter is empty."""
         self._query = event.value.strip()
-        self.query_one("#keys", KeyHints).set_hints(self._hints())
+        self.update_hints()
         self.query_one(SelectList).selected = 0
         self._options = []
         self.refresh_options()
-
-    def on_select_list_chosen(self) -> None:
-        """Do the same as `action_choose` for the option that was clicked."""
-        self.action_choose()
 
     @property
     def _is_filtered(self) -> bool:
@@ -278,10 +250,6 @@ class OptionsScreen(Dialog[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002
         """Leave the keys that change a value to the filter while it has text."""
         return not (action == "switch" and self._is_filtered)
-
-    def action_move(self, step: int) -> None:
-        """Move the selection. At the ends, a single step wraps around and a longer one stops."""
-        self.query_one(SelectList).move(step)
 
     def action_switch(self, step: int) -> None:
         """Set the selected option to its next (1) or previous (-1) value."""

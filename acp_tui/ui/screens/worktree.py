@@ -6,16 +6,13 @@ import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
-from rich.segment import Segment
-from textual.containers import Vertical
 from textual.widgets import Static
 
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.dialog import Dialog
+from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.schema_form.editors import TextEditor
-from acp_tui.ui.widgets.bar import Bar, KeyHints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,6 +21,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.dialogs.base_screen import BaseScreen
     from acp_tui.ui.theme.palette import Palette
+    from acp_tui.ui.widgets.bar import Hint
     from acp_tui.workspace.git.worktree import Worktree
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
@@ -319,45 +317,33 @@ def _summary(status: WorktreeStatus) -> str:
     return f"{', '.join(others)} and {last}" if others else last
 
 
-class CommitMessageDialog(Dialog[str]):
+class CommitMessageDialog(BoxDialog[str]):
     """Asks for a commit message. The result is never an empty string; it is None if the user cancelled."""
 
     CSS = """
-    CommitMessageDialog { align: center middle; background: transparent; }
-    CommitMessageDialog #dialog {
-        width: 76; max-width: 100%; height: auto; padding: 0 1;
-        background: $surface; border: round $primary;
-    }
     CommitMessageDialog #summary { height: auto; max-height: 8; color: $text-muted; }
     CommitMessageDialog TextEditor {
         height: auto; min-height: 3; max-height: 12; margin: 1 0; background: $panel;
     }
     """
+    WIDTH = 76
     BINDINGS: ClassVar = keys.bindings("commit")
     AUTO_FOCUS = "TextEditor"
 
     def __init__(self, title: str, summary: str, message: str, palette: Palette) -> None:
         """`summary` says what will be committed; `message` is what the input contains at first."""
-        super().__init__()
-        self._title = title
+        super().__init__(palette, title)
         self._summary = summary
         self._message = message
-        self._palette = palette
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="dialog"):
-            yield Bar([Segment(self._title, self._palette.strong)], id="head")
-            yield Static(self._summary, markup=False, id="summary")
-            yield TextEditor(self._message, multiline=True)
-            names = ("commit.save", "commit.newline", "commit.close")
-            save, newline, close = (keys.bound_keys(self, name).split()[0] for name in names)
-            yield KeyHints([(save, "commit"), (newline, "new line"), (close, "back")], self._palette)
+    def content(self) -> ComposeResult:
+        yield Static(self._summary, markup=False, id="summary")
+        yield TextEditor(self._message, multiline=True)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
-        self.query_one(KeyHints).use_palette(palette)
+    def hints(self) -> list[Hint]:
+        names = ("commit.save", "commit.newline", "commit.close")
+        save, newline, close = (keys.bound_keys(self, name).split()[0] for name in names)
+        return [(save, "commit"), (newline, "new line"), (close, "back")]
 
     def action_newline(self) -> None:
         """Insert a line break."""

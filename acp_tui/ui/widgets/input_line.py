@@ -25,6 +25,9 @@ EDITING_BINDINGS: list[BindingType] = [
 class InputLine(Input, inherit_bindings=False):
     """An input that removes unsafe control characters from its value. Its cursor does not blink."""
 
+    DEFAULT_CSS = """
+    InputLine { background: $panel; }
+    """
     BINDINGS: ClassVar[list[BindingType]] = EDITING_BINDINGS
 
     def __init__(
@@ -51,7 +54,7 @@ class FindLine(Horizontal):
     FindLine.shown { display: block; }
     FindLine Static { width: auto; color: $text-muted; }
     FindLine #hits { padding-left: 2; min-width: 14; }
-    FindLine Input { width: 1fr; height: 1; border: none; padding: 0; background: $surface; }
+    FindLine Input { width: 1fr; background: $surface; }
     """
 
     class Changed(Message):

@@ -145,8 +145,7 @@ async def test_a_question_that_takes_the_place_of_a_withdrawn_one_ignores_keys_l
         await ui.sees("rm notes")
         assert ui.dialog is not None
         assert ui.dialog is not first
-        guard = ui.dialog._typing_guard
-        assert guard._opens_at > guard._last + PAUSE_SECONDS
+        assert ui.dialog._opens_at > ui.dialog._last_key_at + PAUSE_SECONDS
         await ui.asked()
         await ui.press("a")
         await ui.ready()

@@ -76,7 +76,7 @@ def asking(question: StartQuestion, theme: str = "dark", *, clock: Clock | None 
 
 async def _pause_in_typing(pilot: Pilot[None]) -> None:
     pilot.app.clock.now += 1  # type: ignore[attr-defined]
-    pilot.app.screen._typing_guard.update_hints()  # type: ignore[attr-defined]
+    pilot.app.screen.update_hints()  # type: ignore[attr-defined]
     await pilot.pause()
 
 

@@ -78,7 +78,7 @@ def permission_app(theme: str, question: Question, *, armed: bool = True) -> Sho
 async def _quiet(pilot: Pilot[None]) -> None:
     """Let enough time pass that keys work."""
     pilot.app.clock.now += 1  # type: ignore[attr-defined]
-    pilot.app.screen._typing_guard.update_hints()  # type: ignore[attr-defined]
+    pilot.app.screen.update_hints()  # type: ignore[attr-defined]
     await pilot.pause()
 
 

@@ -117,7 +117,7 @@ class Dialog:
 
     def text_of_keys(self) -> str:
         """Return the hints, as they are now."""
-        self.screen._typing_guard.update_hints()
+        self.screen.update_hints()
         return self._drawn("#keys")
 
     def editor_text(self) -> str:
@@ -251,7 +251,7 @@ async def test_nothing_is_selected_if_there_are_only_always_options() -> None:
     async with shown(permission("Go", "execute", options=[ALWAYS, NEVER])) as dialog:
         await dialog.press("enter")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._typing_guard.update_hints()
+        dialog.screen.update_hints()
         assert dialog.answers == []
         assert "choose an option first" in dialog.text()
 
@@ -273,7 +273,7 @@ async def test_an_ambiguous_letter_explains_why_it_does_not_answer() -> None:
     async with shown(permission("Go", "execute", options=[YES, NO, risky])) as dialog:
         await dialog.press("a")
         dialog.now += PAUSE_SECONDS
-        dialog.screen._typing_guard.update_hints()
+        dialog.screen.update_hints()
         assert dialog.answers == []
         assert 'choose one of the 2 "allow once" options' in dialog.text()
         await dialog.press("a")
@@ -320,7 +320,7 @@ async def test_enter_does_nothing_if_a_dangerous_request_has_no_reject_option() 
 async def test_danger_is_marked_and_enter_does_not_allow_it() -> None:
     async with shown(questions.dangerous()) as dialog:
         assert " DANGEROUS " in dialog.text()
-        assert dialog.screen.query_one("#dialog").has_class("dangerous")
+        assert dialog.screen.has_class("dangerous")
         await dialog.press("enter")
         assert dialog.answers == [PermissionAnswer(NO)]
 
@@ -372,7 +372,7 @@ async def test_the_hints_say_whether_keys_work() -> None:
     async with shown(permission("Go", "execute")) as dialog:
         assert "keys work once you stop typing" in dialog.text()
         await dialog.press("down")
-        dialog.screen._typing_guard.update_hints()
+        dialog.screen.update_hints()
         assert "Esc stop" in dialog.text()
         await dialog.press("x")
         assert "keys work once you stop typing" in dialog.text()

@@ -110,6 +110,8 @@ PARTS = {
     "ResponsiveScreen",
     "SeeThroughScreen",
     "Dialog",
+    "BoxDialog",
+    "GuardedDialog",
     "TranscriptScreen",
     "Exporting",
     "PaneHost",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
-from acp_tui.ui.dialogs.dialog import Dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,9 +13,12 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.mcp.callbacks import ElicitationRequest
+    from acp_tui.ui.dialogs.dialog import Dialog
     from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE = 300
+
+Answer = TypeVar("Answer")
 
 
 class ElicitationDialogs:
@@ -51,8 +52,7 @@ class ElicitationDialogs:
             allow_decline=True,
             interrupts=True,
         )
-        answer = await self._open(dialog)
-        return answer if isinstance(answer, FormAnswer) else FormAnswer("cancel")
+        return await self._open(dialog) or FormAnswer("cancel")
 
     async def _ask_url(self, request: ElicitationRequest) -> FormAnswer:
         """Ask whether to open the web page on which the user answers the server."""
@@ -78,39 +78,12 @@ class ElicitationDialogs:
         """Open the dialogs in this Textual mode, that is, in the tab of the screen."""
         self._mode = mode
 
-    async def _open(self, dialog: Screen[Any]) -> Any:
-        """Open a dialog in the tab of the screen and return its result.
-
-        Needs no worker, unlike `push_screen_wait`.
-        """
-        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-
-        def set_answer(result: Any) -> None:
-            if not answer.done():
-                answer.set_result(result)
-
+    async def _open(self, dialog: Dialog[Answer]) -> Answer | None:
+        """Open a dialog in the tab of the screen and return its result. Close it if the server ends."""
         app = self._screen.app
-        app.push_screen(dialog, set_answer, mode=self._mode)
         if self._screen not in app.screen_stack:
             app.notify("An MCP server asks a question in another tab.", markup=False)
-        try:
-            return await answer
-        finally:  # the wait is cancelled if the server ends
-            close_if_open(dialog)
-
-
-def close_if_open(dialog: Screen[Any]) -> None:
-    """Close a dialog and the screens above it, if the dialog is open.
-
-    If another tab is in front, a `Dialog` is closed as soon as its tab is in front: Textual closes only
-    screens of the current mode.
-    """
-    if dialog in dialog.app.screen_stack:
-        while dialog.app.screen is not dialog:
-            dialog.app.pop_screen()
-        dialog.app.pop_screen()
-    elif isinstance(dialog, Dialog):
-        dialog.close_when_shown()
+        return await dialog.wait_for_result(app, mode=self._mode)
 
 
 def server_title(name: str) -> str:

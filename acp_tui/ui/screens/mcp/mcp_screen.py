@@ -185,8 +185,7 @@ class McpScreen(Dialog[None]):
     McpScreen FactLines { margin: 0 1 0 2; }
     McpScreen TabBar { margin: 1 1 0 2; }
     McpScreen OfferList { height: 1fr; margin: 0 0 0 1; }
-    McpScreen #filter { height: 1; border: none; padding: 0; margin: 0 1 0 3; background: $panel; }
-    McpScreen #filter { display: none; }
+    McpScreen #filter { display: none; margin: 0 1 0 3; }
     """
     BINDINGS: ClassVar = keys.bindings("mcp")
     AUTO_FOCUS = "ServerList"

@@ -67,9 +67,7 @@ class SessionsScreen(BaseScreen):
     SessionsScreen { layout: vertical; background: $background; }
     SessionsScreen Bar { padding: 0 1; }
     SessionsScreen #head { background: $surface; }
-    SessionsScreen InputLine {
-        height: 1; border: none; padding: 0 1; margin: 1 1 0 1; background: $panel;
-    }
+    SessionsScreen InputLine { padding: 0 1; margin: 1 1 0 1; }
     SessionsScreen #columns { margin-top: 1; }
     SessionsScreen SelectList { height: 1fr; margin: 0 1; }
     SessionsScreen #about {
