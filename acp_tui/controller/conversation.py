@@ -553,7 +553,7 @@ class Conversation:
         everywhere = [change.inner or change for change in changes]  # also in the sessions of subagents
         self._baseline.see(everywhere, history=history)
         self._diff_locator.see(changes, history=history)
-        self._usage_facts.see(events, everywhere, history=history)
+        self._usage_facts.record(events, everywhere, history=history)
         self._context_warning.see(changes)
 
 

@@ -56,18 +56,16 @@ def save_inspection(digest: str, inspection: Inspection, *, accept: bool = False
             resources = [asdict(resource) for resource in inspection.resources]
             McpOffers(paths().state).save_lists(inspection.name, digest, prompts, resources)
         if inspection.lists_tools:
-            is_first = agree_to_first_tools(
-                inspection.name, digest, inspection.tool_digests, inspection.tools
-            )
+            is_first = accept_first_tools(inspection.name, digest, inspection.tool_digests, inspection.tools)
             if accept and not is_first:
-                agree_to_tools(digest, inspection)
+                accept_tools(digest, inspection)
     if not inspection.lists_tools:
         return ToolComparison(ToolChanges())
     changes = ToolChanges() if is_first else known.tool_changes(inspection.tool_digests)
     return ToolComparison(changes, len(inspection.tools) if is_first else None)
 
 
-def agree_to_first_tools(name: str, digest: str, digests: dict[str, str], tools: Iterable[ToolInfo]) -> bool:
+def accept_first_tools(name: str, digest: str, digests: dict[str, str], tools: Iterable[ToolInfo]) -> bool:
     """Save that the user accepts a server's tools, unless tools of the server were accepted before.
 
     Args:
@@ -79,15 +77,15 @@ def agree_to_first_tools(name: str, digest: str, digests: dict[str, str], tools:
     Return whether the tools were saved. Raises `OSError`.
     """
     facts = McpFacts(paths().state)
-    if facts.read(name, digest).agreed is not None:
+    if facts.read(name, digest).accepted is not None:
         return False
-    if not facts.agree_to_first_tools(name, digest, digests):  # another process was faster
+    if not facts.accept_first_tools(name, digest, digests):  # another process was faster
         return False
-    McpOffers(paths().state).agree(name, digest, {tool.name: tool_parts(tool) for tool in tools})
+    McpOffers(paths().state).accept(name, digest, {tool.name: tool_parts(tool) for tool in tools})
     return True
 
 
-def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
+def accept_tools(digest: str, inspection: Inspection, only: str | None = None) -> None:
     """Save that the user accepts the inspected tools. Raises `OSError`.
 
     With `only`, accept just the tool of that name, and keep the tools that were accepted before. If no tools
@@ -96,12 +94,12 @@ def agree_to_tools(digest: str, inspection: Inspection, only: str | None = None)
     state, name = paths().state, inspection.name
     facts, offers = McpFacts(state), McpOffers(state)
     digests, tools = inspection.tool_digests, {tool.name: tool_parts(tool) for tool in inspection.tools}
-    agreed = facts.read(name, digest).agreed
-    if only is not None and agreed is not None:
-        digests = agreed.digests | {only: digests[only]}
-        tools = offers.read(name, digest).agreed_tools | {only: tools[only]}
-    offers.agree(name, digest, tools)
-    facts.agree_to_tools(name, digest, digests)
+    accepted = facts.read(name, digest).accepted
+    if only is not None and accepted is not None:
+        digests = accepted.digests | {only: digests[only]}
+        tools = offers.read(name, digest).accepted_tools | {only: tools[only]}
+    offers.accept(name, digest, tools)
+    facts.accept_tools(name, digest, digests)
 
 
 def tool_parts(tool: ToolInfo) -> dict[str, Any]:

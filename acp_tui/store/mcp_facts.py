@@ -97,7 +97,7 @@ class ServerFacts:
     """The facts about one server. A fact about an event is None if no such event is saved."""
 
     tested: ServerTest | None = None
-    agreed: AcceptedToolsRecord | None = None
+    accepted: AcceptedToolsRecord | None = None
     sent: SentServerRecord | None = None
     used: ServerUse | None = None
     mode: str | None = None  # the mode to try first for connecting: "legacy" or "auto"
@@ -108,13 +108,13 @@ class ServerFacts:
 
         If the user has not accepted any tools yet, nothing counts as different.
         """
-        if self.agreed is None:
+        if self.accepted is None:
             return ToolChanges()
-        agreed = self.agreed.digests
+        accepted = self.accepted.digests
         return ToolChanges(
-            tuple(name for name in digests if name not in agreed),
-            tuple(name for name in agreed if name not in digests),
-            tuple(name for name, digest in digests.items() if agreed.get(name, digest) != digest),
+            tuple(name for name in digests if name not in accepted),
+            tuple(name for name in accepted if name not in digests),
+            tuple(name for name, digest in digests.items() if accepted.get(name, digest) != digest),
         )
 
 
@@ -133,20 +133,20 @@ class McpFacts:
         """Save the result of a test. Raises `OSError`."""
         self._change(name, digest, tested=test)
 
-    def agree_to_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
+    def accept_tools(self, name: str, digest: str, digests: dict[str, str]) -> None:
         """Save that the user has accepted a server's tools. `digests` contains their digests, by tool name.
 
         Raises `OSError`.
         """
-        self._change(name, digest, agreed=AcceptedToolsRecord(self._clock(), dict(digests)))
+        self._change(name, digest, accepted=AcceptedToolsRecord(self._clock(), dict(digests)))
 
-    def agree_to_first_tools(self, name: str, digest: str, digests: dict[str, str]) -> bool:
+    def accept_first_tools(self, name: str, digest: str, digests: dict[str, str]) -> bool:
         """Save a server's tools as accepted, unless some are. Return whether they were saved.
 
         Raises `OSError`.
         """
-        agreed = AcceptedToolsRecord(self._clock(), dict(digests))
-        return self._change_all({_key(name, digest): {"agreed": agreed}}, unless_agreed=True)
+        accepted = AcceptedToolsRecord(self._clock(), dict(digests))
+        return self._change_all({_key(name, digest): {"accepted": accepted}}, unless_accepted=True)
 
     def add_sent(self, servers: Iterable[tuple[str, str]], *, agent: str, session: str) -> None:
         """Save that an agent was given servers, listed as pairs of name and digest. Raises `OSError`."""
@@ -164,19 +164,20 @@ class McpFacts:
     def _change(self, name: str, digest: str, **facts: Any) -> None:
         self._change_all({_key(name, digest): facts})
 
-    def _change_all(self, changes: dict[str, dict[str, Any]], *, unless_agreed: bool = False) -> bool:
+    def _change_all(self, changes: dict[str, dict[str, Any]], *, unless_accepted: bool = False) -> bool:
         """Save the new facts of several servers, and return True.
 
-        With `unless_agreed`, save nothing and return False if tools of one of them are accepted already.
+        With `unless_accepted`, save nothing and return False if tools of one of them are accepted already.
         """
         with change_lock(self._path):
             servers = self._content()
             for key, facts in changes.items():
                 current = _server_facts(servers.get(key))
-                if unless_agreed and current.agreed is not None:
+                if unless_accepted and current.accepted is not None:
                     return False
                 changed = replace(current, **facts, updated_at=self._clock())
-                servers[key] = asdict(changed)
+                servers[key] = saved = asdict(changed)
+                saved["agreed"] = saved.pop("accepted")  # the key in the file
             if len(servers) > MAX_SERVERS:
                 newest = sorted(servers, key=lambda each: _server_facts(servers[each]).updated_at)
                 servers = {each: servers[each] for each in newest[-MAX_SERVERS:]}
@@ -199,7 +200,7 @@ def _server_facts(saved: Any) -> ServerFacts:
     mode, updated_at = saved.get("mode"), saved.get("updated_at")
     return ServerFacts(
         tested=_fact(ServerTest, saved.get("tested")),
-        agreed=_fact(AcceptedToolsRecord, saved.get("agreed")),
+        accepted=_fact(AcceptedToolsRecord, saved.get("agreed")),
         sent=_fact(SentServerRecord, saved.get("sent")),
         used=_fact(ServerUse, saved.get("used")),
         mode=mode if mode in ("legacy", "auto") else None,
@@ -231,7 +232,7 @@ class SavedOffer:
 
     prompts: list[dict[str, Any]] = field(default_factory=list)
     resources: list[dict[str, Any]] = field(default_factory=list)
-    agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name
+    accepted_tools: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name
 
 
 class McpOffers:
@@ -244,26 +245,28 @@ class McpOffers:
         """Return a server's saved offer, or an empty one. `digest` identifies the server's definition."""
         content = read_own_object(self._path(name, digest))
         tools = content.get("agreed_tools")
-        agreed = tools if isinstance(tools, dict) else {}
+        accepted = tools if isinstance(tools, dict) else {}
         return SavedOffer(
             _named(content.get("prompts"), "name"),
             _named(content.get("resources"), "uri"),
-            {key: tool for key, tool in agreed.items() if isinstance(tool, dict)},
+            {key: tool for key, tool in accepted.items() if isinstance(tool, dict)},
         )
 
     def save_lists(
         self, name: str, digest: str, prompts: list[dict[str, Any]], resources: list[dict[str, Any]]
     ) -> None:
         """Save a server's prompts and resources, unless its file would get too long. Raises `OSError`."""
-        self._write(name, digest, SavedOffer(prompts, resources, self.read(name, digest).agreed_tools))
+        self._write(name, digest, SavedOffer(prompts, resources, self.read(name, digest).accepted_tools))
 
-    def agree(self, name: str, digest: str, tools: Mapping[str, dict[str, Any]]) -> None:
+    def accept(self, name: str, digest: str, tools: Mapping[str, dict[str, Any]]) -> None:
         """Save the accepted tools, unless the server's file would get too long. Raises `OSError`."""
         saved = self.read(name, digest)
         self._write(name, digest, SavedOffer(saved.prompts, saved.resources, dict(tools)))
 
     def _write(self, name: str, digest: str, offer: SavedOffer) -> None:
-        text = json.dumps(asdict(offer))
+        saved = asdict(offer)
+        saved["agreed_tools"] = saved.pop("accepted_tools")  # the key in the file
+        text = json.dumps(saved)
         if len(text) <= MAX_CHARACTERS:
             write_private(self._path(name, digest), f"{text}\n")
 

@@ -25,10 +25,10 @@ def saved(server: Server = FILES) -> ServerFacts:
 
 async def test_servers_count_as_sent_once_the_session_is_open() -> None:
     facts = UsageFacts([FILES], "claude", "s1")
-    facts.see([SessionOpening("new", "/", mcp_servers=["files", "acp-tui"])], [], history=False)
+    facts.record([SessionOpening("new", "/", mcp_servers=["files", "acp-tui"])], [], history=False)
     await facts.finish()
     assert saved().sent is None
-    facts.see([SessionOpened("x", how="new")], [], history=True)
+    facts.record([SessionOpened("x", how="new")], [], history=True)
     await facts.finish()
     sent = saved().sent
     assert sent is not None
@@ -37,17 +37,17 @@ async def test_servers_count_as_sent_once_the_session_is_open() -> None:
 
 async def test_calls_through_the_bridge_and_calls_in_the_transcript_are_uses() -> None:
     facts = UsageFacts([FILES], "claude", "s1")
-    facts.see([McpCalled("files", "read")], [], history=False)
+    facts.record([McpCalled("files", "read")], [], history=False)
     await facts.finish()
     used = saved().used
     assert used is not None
     assert (used.tool, used.evidence) == ("read", "the bridge")
     call = ToolCall(id=1, at=0.0, call_id="c1")
     call.mcp_tool = McpTool("files", "write", "title")
-    facts.see([], [Change("added", call)], history=True)
+    facts.record([], [Change("added", call)], history=True)
     await facts.finish()
     assert saved().used == used
-    facts.see([], [Change("added", call)], history=False)
+    facts.record([], [Change("added", call)], history=False)
     await facts.finish()
     used = saved().used
     assert used is not None
@@ -56,7 +56,7 @@ async def test_calls_through_the_bridge_and_calls_in_the_transcript_are_uses() -
 
 async def test_calls_by_the_user_are_no_uses() -> None:
     facts = UsageFacts([FILES], "claude", "s1")
-    facts.see([McpCalled("files", "read", by="you")], [], history=False)
+    facts.record([McpCalled("files", "read", by="you")], [], history=False)
     await facts.finish()
     assert saved().used is None
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 def test_each_fact_is_kept_when_another_is_added(tmp_path: Path) -> None:
     facts = McpFacts(tmp_path, clock=lambda: 5.0)
     facts.add_test("files", "d1", ServerTest(3.0, "connected", tools=2))
-    facts.agree_to_tools("files", "d1", {"read": "a"})
+    facts.accept_tools("files", "d1", {"read": "a"})
     facts.add_sent([("files", "d1")], agent="claude", session="s1")
     facts.add_use("files", "d1", tool="read", evidence="the bridge")
     facts.remember_mode("files", "d1", "auto")
     known = McpFacts(tmp_path).read("files", "d1")
     assert known.tested == ServerTest(3.0, "connected", tools=2)
-    assert known.agreed is not None
-    assert known.agreed.digests == {"read": "a"}
+    assert known.accepted is not None
+    assert known.accepted.digests == {"read": "a"}
     assert known.sent is not None
     assert known.sent.agent == "claude"
     assert known.used == ServerUse(5.0, "read", "the bridge")
@@ -38,10 +38,10 @@ def test_facts_belong_to_one_definition(tmp_path: Path) -> None:
     assert facts.read("other", "d1").tested is None
 
 
-def test_tools_are_compared_with_the_agreed_ones(tmp_path: Path) -> None:
+def test_tools_are_compared_with_the_accepted_ones(tmp_path: Path) -> None:
     facts = McpFacts(tmp_path)
     assert not facts.read("files", "d1").tool_changes({"read": "a"})
-    facts.agree_to_tools("files", "d1", {"read": "a", "write": "b", "old": "c"})
+    facts.accept_tools("files", "d1", {"read": "a", "write": "b", "old": "c"})
     changes = facts.read("files", "d1").tool_changes({"read": "a", "write": "B", "new": "d"})
     assert changes == ToolChanges(added=("new",), removed=("old",), changed=("write",))
 

@@ -54,7 +54,7 @@ def facts_json(server: Server) -> dict[str, Any]:
         "tested": asdict(facts.tested) if facts.tested is not None else None,
         "given": asdict(facts.sent) if facts.sent is not None else None,
         "used": asdict(facts.used) if facts.used is not None else None,
-        "tools_agreed_at": facts.agreed.at if facts.agreed is not None else None,
+        "tools_agreed_at": facts.accepted.at if facts.accepted is not None else None,
     }
 
 

@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     )
     tested = asyncio.run(inspect_servers(servers, source="test", accept=args.accept))
     if args.json:
-        print_json({"servers": [_document(each) for each in tested]})
+        print_json({"servers": [_test_as_json(each) for each in tested]})
     else:
         for each in tested:
             print_inspected(each, accepted=args.accept, with_details=len(args.names) == 1)
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     return OK if all(each.found.status == "connected" for each in tested) else FAILED
 
 
-def _document(tested: Inspected) -> dict[str, Any]:
+def _test_as_json(tested: Inspected) -> dict[str, Any]:
     signed_in = stored_sign_in(tested.server)
     return tested.found.as_json() | {
         "changes": asdict(tested.tools.changes),

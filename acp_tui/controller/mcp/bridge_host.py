@@ -50,9 +50,9 @@ class AcceptedTools:
         self._server = server
         self._facts = McpFacts(paths().state)
         self._first: dict[str, str] | None = None  # the first list of tools, by name, if it is not saved
-        self._agreed: dict[str, str] = {}  # the digests that `agree` was called with, by tool
+        self._accepted: dict[str, str] = {}  # the digests that `accept` was called with, by tool
 
-    def see(self, digests: dict[str, str], tools: Sequence[dict[str, Any]]) -> str | None:
+    def accept_first(self, digests: dict[str, str], tools: Sequence[dict[str, Any]]) -> str | None:
         """Accept all tools if no others were accepted before.
 
         Args:
@@ -62,11 +62,11 @@ class AcceptedTools:
         Returns a sentence if this cannot be saved.
         """
         from acp_tui.mcp.inspection import tool_info
-        from acp_tui.mcp.inspection_record import agree_to_first_tools
+        from acp_tui.mcp.inspection_record import accept_first_tools
 
         name = self._server.name
         try:
-            agree_to_first_tools(name, self._server.digest, digests, [tool_info(tool) for tool in tools])
+            accept_first_tools(name, self._server.digest, digests, [tool_info(tool) for tool in tools])
         except OSError as error:
             if self._first is None and self._saved() is None:
                 self._first = dict(digests)
@@ -79,11 +79,11 @@ class AcceptedTools:
         Return None if the tool is unchanged, or if it cannot be compared because no list of tools was seen.
         `digest` is None if the server does not list the tool.
         """
-        if digest is not None and self.has_agreed(tool, digest):
+        if digest is not None and self.has_accepted(tool, digest):
             return None
         saved = self._saved()
         known = self._first if saved is None else saved
-        before = (known or {}).get(tool, self._agreed.get(tool))
+        before = (known or {}).get(tool, self._accepted.get(tool))
         if before == digest:
             return None
         if before is None:
@@ -92,25 +92,25 @@ class AcceptedTools:
             return "the server does not list this tool now, but you accepted it"
         return "its description or schema has changed since you accepted it"
 
-    def has_agreed(self, tool: str, digest: str) -> bool:
-        """Return whether `agree` was called for this tool with this digest."""
-        return self._agreed.get(tool) == digest
+    def has_accepted(self, tool: str, digest: str) -> bool:
+        """Return whether `accept` was called for this tool with this digest."""
+        return self._accepted.get(tool) == digest
 
-    def agree(self, tool: str, digest: str) -> str | None:
+    def accept(self, tool: str, digest: str) -> str | None:
         """Save that the user accepts a tool with this digest. Return a sentence if it cannot be saved."""
-        self._agreed[tool] = digest
+        self._accepted[tool] = digest
         digests = self._saved()
         if digests is None or digests.get(tool) == digest:
             return None  # without a complete list, the other tools would seem to be new
         try:
-            self._facts.agree_to_tools(self._server.name, self._server.digest, {**digests, tool: digest})
+            self._facts.accept_tools(self._server.name, self._server.digest, {**digests, tool: digest})
         except OSError as error:
             return self._unsaved(error)
         return None
 
     def _saved(self) -> dict[str, str] | None:
-        agreed = self._facts.read(self._server.name, self._server.digest).agreed
-        return None if agreed is None else agreed.digests
+        accepted = self._facts.read(self._server.name, self._server.digest).accepted
+        return None if accepted is None else accepted.digests
 
     def _unsaved(self, error: OSError) -> str:
         name = escape_line(self._server.name)
@@ -205,7 +205,7 @@ class BridgeHost:
         self._roots = roots
         self._note = note
         self._servers: dict[str, ResolvedServer] = {}
-        self._agreed_tools: dict[str, AcceptedTools] = {}
+        self._accepted_tools: dict[str, AcceptedTools] = {}
         self._records: dict[str, CallRecords] = {}
         self._asking: set[asyncio.Task[Any]] = set()
         self.fill_form: Callable[[FormRequest], Coroutine[Any, Any, FormAnswer]] | None = None
@@ -228,7 +228,7 @@ class BridgeHost:
         Opens the socket if there is any server. Raises `UserError`.
         """
         self._servers = {server.name: server for server in servers}
-        self._agreed_tools = {name: AcceptedTools(server) for name, server in self._servers.items()}
+        self._accepted_tools = {name: AcceptedTools(server) for name, server in self._servers.items()}
         self._records = {name: CallRecords(server, self._note) for name, server in self._servers.items()}
         if not self._servers:
             return []
@@ -271,7 +271,7 @@ class BridgeHost:
         valid = {name: digest for name, digest in found if isinstance(digest, str)}
         objects = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
         named = [tool for tool in objects if isinstance(tool.get("name"), str)]
-        self._warn(await asyncio.to_thread(self._agreed_tools[server.name].see, valid, named))
+        self._warn(await asyncio.to_thread(self._accepted_tools[server.name].accept_first, valid, named))
         return {}
 
     def _warn(self, sentence: str | None) -> None:
@@ -282,23 +282,23 @@ class BridgeHost:
         """Return whether a tool may be called, and if not, why."""
         server, tool, arguments = self._named(params), _text(params, "tool"), params.get("arguments")
         digest = params.get("digest") if isinstance(params.get("digest"), str) else None
-        agreed = self._agreed_tools[server.name]
+        accepted = self._accepted_tools[server.name]
         # In a thread: `_subject` reads a file, and analysing a crafted command can take 0.1 s and more.
-        subject = await asyncio.to_thread(self._subject, server.name, agreed, tool, arguments, digest)
+        subject = await asyncio.to_thread(self._subject, server.name, accepted, tool, arguments, digest)
         verdict = await self._ask(server, tool, arguments, subject)
         if verdict is None or not verdict.allowed:
             return {"allowed": False, "why": _refusal(verdict)}
-        if digest is not None and not agreed.has_agreed(tool, digest):
-            self._warn(await asyncio.to_thread(agreed.agree, tool, digest))
+        if digest is not None and not accepted.has_accepted(tool, digest):
+            self._warn(await asyncio.to_thread(accepted.accept, tool, digest))
         return {"allowed": True}
 
     def _subject(
-        self, server: str, agreed: AcceptedTools, tool: str, arguments: Any, digest: str | None
+        self, server: str, accepted: AcceptedTools, tool: str, arguments: Any, digest: str | None
     ) -> Subject:
         from acp_tui.permissions.subject_reader import subject_of_mcp_call
 
         subject = subject_of_mcp_call(server, tool, arguments, self._context)
-        return subject.evolve(always_ask=agreed.change(tool, digest))
+        return subject.evolve(always_ask=accepted.change(tool, digest))
 
     async def _ask(
         self, server: ResolvedServer, tool: str, arguments: Any, subject: Subject

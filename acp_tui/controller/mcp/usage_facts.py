@@ -41,7 +41,7 @@ class UsageFacts:
         self._seen: set[int] = set()  # ids of tool calls that have been saved
         self._saving: set[asyncio.Future[None]] = set()
 
-    def see(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
+    def record(self, events: Sequence[Event], changes: Sequence[Change], *, history: bool) -> None:
         """Save the facts that these events and changes contain.
 
         `history` is true while an earlier session is replayed. Then the tool calls in

@@ -547,7 +547,7 @@ class SignInProvider(OAuthClientProvider):
     def _private_addresses(self) -> list[str]:
         """Return the addresses that the user has allowed for this sign-in, now and before."""
         stored = self.store.read()
-        return sorted({*self._guard.agreed, *(stored.private_addresses if stored is not None else ())})
+        return sorted({*self._guard.accepted, *(stored.private_addresses if stored is not None else ())})
 
     def _must_renew(self, rejected: str | None) -> bool:
         """Return whether the access token must be renewed, and can be renewed with the refresh token.

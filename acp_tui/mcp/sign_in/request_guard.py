@@ -41,7 +41,7 @@ class RequestGuard:
         """
         self._allowed = {_origin(httpx2.URL(server_url))[1:]}
         self._ask = ask
-        self.agreed: set[str] = set()
+        self.accepted: set[str] = set()
         """The origins on this machine or in the private network that the user has allowed."""
         self.allow(allowed)
 
@@ -64,7 +64,7 @@ class RequestGuard:
             text += f":{port}"
         await self._ask(text, place)
         self._allowed.add(origin[1:])
-        self.agreed.add(text)
+        self.accepted.add(text)
 
 
 def limited(request: httpx2.Request) -> httpx2.Request:

@@ -44,7 +44,7 @@ class StoredSignIn:
     client: dict[str, Any] = field(default_factory=dict, repr=False)  # the registration, with its secret
     server_metadata: dict[str, Any] = field(default_factory=dict, repr=False)  # of the authorization server
     resource_metadata: dict[str, Any] = field(default_factory=dict, repr=False)
-    private_addresses: list[str] = field(default_factory=list)  # see `RequestGuard.agreed`
+    private_addresses: list[str] = field(default_factory=list)  # see `RequestGuard.accepted`
 
     @property
     def renewable(self) -> bool:

@@ -10,7 +10,7 @@ from acp_tui.permissions.danger.protected_paths import (
     ROOT,
     WORKSPACE,
     climbs_out,
-    describe_precious,
+    describe_system_or_home_path,
     describe_system_path,
     describe_workspace,
     find_system_file,
@@ -43,7 +43,9 @@ def check_removal(step: Step) -> str | None:
     everything = fetched or _recursive(step) or step.name in _RECURSIVE_REMOVERS | {"gio"}
     for path in step.operands:
         if everything:
-            found = describe_precious(path, step.folder) or describe_workspace(path, step.folder, step.roots)
+            found = describe_system_or_home_path(path, step.folder) or describe_workspace(
+                path, step.folder, step.roots
+            )
         else:
             found = (
                 describe_system_path(path, step.folder)
@@ -57,11 +59,11 @@ def check_removal(step: Step) -> str | None:
 
 
 def _below_system(path: str, folder: str) -> str | None:
-    """Describe a path that only `describe_precious` finds, such as `/boot/vmlinuz`; None in homes.
+    """Describe a path that only `describe_system_or_home_path` finds, such as `/boot/vmlinuz`; None in homes.
 
     Such files need a check of their own because `rm` deletes them even without `-r`.
     """
-    found = describe_precious(path, folder)
+    found = describe_system_or_home_path(path, folder)
     return (
         found
         if found and found != describe_system_path(path, folder) and not found.startswith(HOME)
@@ -155,7 +157,9 @@ def check_move(step: Step) -> str | None:
     if step.name != "mv":
         return None
     sources = step.operands if step.has("-t", "--target-directory") else step.operands[:-1]
-    found = next((what for path in sources if (what := describe_precious(path, step.folder))), None)
+    found = next(
+        (what for path in sources if (what := describe_system_or_home_path(path, step.folder))), None
+    )
     return f"it moves {found}" if found else None
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from acp_tui.permissions.danger.protected_paths import WORKSPACE, describe_precious, describe_workspace
+from acp_tui.permissions.danger.protected_paths import (
+    WORKSPACE,
+    describe_system_or_home_path,
+    describe_workspace,
+)
 
 if TYPE_CHECKING:
     from acp_tui.permissions.danger.steps import Step
@@ -119,7 +123,7 @@ def check_code(code: str, folder: str = "", roots: tuple[str, ...] = ()) -> tupl
                 code, max(0, found.start() - 2), found.end() + 1
             ):
                 continue  # as in `"/".join(…)`
-            if what := describe_precious(path) or describe_workspace(path, folder, roots):
+            if what := describe_system_or_home_path(path) or describe_workspace(path, folder, roots):
                 return f"it deletes {what}", None
         if folder in roots and _HERE_IN_CODE.search(code):
             return f"it deletes {WORKSPACE}", None

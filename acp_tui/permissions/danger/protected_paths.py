@@ -64,8 +64,8 @@ def describe_system_path(path: str, folder: str = "") -> str | None:
     return next((found for parts in _candidates(path, folder) if (found := _named(parts))), None)
 
 
-def describe_precious(path: str, folder: str = "") -> str | None:
-    """Like `describe_protected`, but for more paths.
+def describe_system_or_home_path(path: str, folder: str = "") -> str | None:
+    """Like `describe_system_path`, but for more paths.
 
     Also describes vital files, all files of some system folders, and folders of a home such as `Documents` or
     `.ssh`.

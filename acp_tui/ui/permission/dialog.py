@@ -130,7 +130,7 @@ class PermissionAnswer:
 class Later(Enum):
     """The result if the user left the dialog to write a prompt. The question still waits for an answer."""
 
-    LATER = "later"
+    PUT_OFF = "put off"
 
 
 class FactPages:
@@ -638,7 +638,7 @@ class PermissionScreen(
 
     def action_write(self) -> None:
         """Close the dialog so that the user can write a prompt. The question still waits for an answer."""
-        self._close(Later.LATER)
+        self._close(Later.PUT_OFF)
 
     def _close(self, answer: PermissionAnswer | Later | None) -> None:
         """Close the dialog with this answer. Further answers are ignored."""

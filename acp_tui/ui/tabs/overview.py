@@ -73,12 +73,12 @@ def _note(tab: Tab, facts: ConversationFacts | None, palette: Palette) -> Spans:
     """Return what the agent is doing, then less important facts, which are the first to be cut off."""
     activity = tab.state.question or (facts.activity if facts is not None else "")
     words = shorten(escape_line(" ".join(activity.split())), MAX_ACTIVITY)
-    text = " · ".join(_parts(tab, facts))
+    text = " · ".join(_tab_facts(tab, facts))
     spans = [Segment(f"{words} · " if text else words, palette.text)] if words else []
     return [*spans, Segment(text, palette.dim)]
 
 
-def _parts(tab: Tab, facts: ConversationFacts | None) -> Iterator[str]:
+def _tab_facts(tab: Tab, facts: ConversationFacts | None) -> Iterator[str]:
     if facts is None:
         if tab.state.session:
             yield tab.state.agent

@@ -70,19 +70,21 @@ def layout(tabs: Sequence[StripTab], current: int, width: int) -> list[TabPiece]
             after -= 1
         else:
             first += 1
-    pieces = _pieces(tabs, current, first, after, title)
+    pieces = _visible_tabs(tabs, current, first, after, title)
     if (over := _cells(pieces) - width) > 0:
-        return _pieces(tabs, current, first, after, max(1, title - over))
+        return _visible_tabs(tabs, current, first, after, max(1, title - over))
     while title < MAX_TITLE and _width(tabs, current, first, after, title + 1) <= width:
         title += 1
-    return _pieces(tabs, current, first, after, title)
+    return _visible_tabs(tabs, current, first, after, title)
 
 
 def _width(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> int:
-    return _cells(_pieces(tabs, current, first, after, title))
+    return _cells(_visible_tabs(tabs, current, first, after, title))
 
 
-def _pieces(tabs: Sequence[StripTab], current: int, first: int, after: int, title: int) -> list[TabPiece]:
+def _visible_tabs(
+    tabs: Sequence[StripTab], current: int, first: int, after: int, title: int
+) -> list[TabPiece]:
     """Return the parts of a row with the tabs `first` to `after - 1` and titles of up to `title` cells."""
     pieces = []
     if first:

@@ -228,21 +228,21 @@ class ItemActions:
         known, tool = self._state.chosen, self._tool(item)
         if known is None or tool is None:
             return
-        before = known.agreed_tools.get(tool.name)
+        before = known.accepted_tools.get(tool.name)
         diff = tool_call_screen.tool_difference(tool.name, before, tool_parts(tool))
         title = f"{known.server.name} › {tool.name}: changes since you accepted it"
         self._show(title, lambda drawing: [DiffBody(diff, drawing)])
 
     async def accept(self, item: str | None) -> None:
         """Accept the chosen tool as it is now; with None, all tools of the chosen server."""
-        from acp_tui.mcp.inspection_record import agree_to_tools
+        from acp_tui.mcp.inspection_record import accept_tools
 
         known = self._state.chosen
         inspection = self._live.get(known).inspection if known is not None else None
         if known is None or inspection is None:
             return
         try:
-            await asyncio.to_thread(agree_to_tools, known.server.digest(), inspection, item)
+            await asyncio.to_thread(accept_tools, known.server.digest(), inspection, item)
         except OSError as error:
             self._show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
         self._reload()

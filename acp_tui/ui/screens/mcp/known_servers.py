@@ -62,14 +62,14 @@ def _known(server: Server, withheld: str, not_sent: str, sent: McpServerStatus |
         not_sent,
         reason is not None,
         changed_at,
-        _agreed_at(server),
+        _accepted_at(server),
         McpFacts(state).read(server.name, digest),
         signed_in,
-        McpOffers(state).read(server.name, digest).agreed_tools,
+        McpOffers(state).read(server.name, digest).accepted_tools,
     )
 
 
-def _agreed_at(server: Server) -> float | None:
+def _accepted_at(server: Server) -> float | None:
     if server.project is None:
         return None
     consent = FolderTrust(paths().state).folder(server.project).servers.get(server.name)

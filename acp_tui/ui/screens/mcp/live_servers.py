@@ -259,12 +259,12 @@ class KnownServer:
     """Whether the bridge is passed to agents instead of the server itself."""
     file_changed_at: float | None = None
     """When the file with the definition was changed, in seconds since the epoch; None if unknown."""
-    agreed_at: float | None = None
+    accepted_at: float | None = None
     """When the user allowed or denied the server; None if unknown, or if no project defines the server."""
     saved: ServerFacts = field(default_factory=ServerFacts)
     signed_in: bool = False
     """Whether tokens for the server are stored."""
-    agreed_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
+    accepted_tools: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The definitions of the tools that the user accepted, by name; see `inspection_record.tool_parts`."""
 
     @property

@@ -141,8 +141,8 @@ def _trusted(known: KnownServer) -> Fact:
     if server.project is None:
         return Fact("trusted", "yes", "your own settings")
     if known.withheld:
-        return Fact("trusted", "no", known.withheld, known.agreed_at)
-    return Fact("trusted", "yes", f"you approved the definition {server.digest()[:8]}", known.agreed_at)
+        return Fact("trusted", "no", known.withheld, known.accepted_at)
+    return Fact("trusted", "yes", f"you approved the definition {server.digest()[:8]}", known.accepted_at)
 
 
 def _tested(known: KnownServer) -> Fact:
