@@ -45,6 +45,8 @@ STATUS_ICONS = {
     "unfinished": "–",
 }
 """Icons for the status of a tool call or of a step of a plan."""
+CHECKBOXES = {"completed": "[x]", "in_progress": "[~]", "pending": "[ ]"}
+"""The status of a step of a plan, as plain text."""
 _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "search": "Search"}
 """By kind of call: the verb to put before a title that is only a file name."""
 _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})

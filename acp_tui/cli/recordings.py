@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.config.paths import paths
 from acp_tui.console import print_message, replace_unencodable
-from acp_tui.entry_kinds.blocks import indented
 from acp_tui.entry_kinds.kind import TextContext
 from acp_tui.entry_kinds.kind_table import kind_of
+from acp_tui.entry_kinds.plain_text import indented
 from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.protocol.translator import fold
 from acp_tui.session.raw_entry import failure_note, raw_text
@@ -40,7 +40,7 @@ def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[st
     context = TextContext(session, session.cwd or "", thoughts)
     for entry in session.entries:
         try:
-            lines = list(kind_of(entry).plain_text(entry, context))
+            lines = list(kind_of(entry).lines(entry, context))
         except Exception as error:  # a fault in one entry must not lose the others
             lines = [failure_note(entry, error), *indented(raw_text(entry).split("\n"))]
         if lines:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Aside, FoldBlock, Headline, indented
+from acp_tui.entry_kinds.blocks import Aside, FoldBlock, Headline
 from acp_tui.entry_kinds.messages import message_parts, text_height
+from acp_tui.entry_kinds.plain_text import indented
 from acp_tui.entry_labels import compaction_words
 from acp_tui.session.safe_text import escape_line
 
@@ -29,34 +30,19 @@ def starts_folded(compaction: Compaction) -> bool:
 
 
 def has_failed(compaction: Compaction) -> bool:
-    """Return True if the agent could not compact its context."""
     return compaction.status == "failed"
 
 
 def estimated_height(compaction: Compaction, width: int) -> int:
-    """Estimate the height of the headline and the summary."""
     return 1 + (text_height(compaction.parts, width) if compaction.parts else 0)
 
 
 def progress(compaction: Compaction) -> str:
-    """Return the line that `acp-tui exec` prints about a compaction."""
     words = compaction_words(compaction)
     return f"{words}: {compaction.error}" if compaction.error else words
 
 
-def plain_text(compaction: Compaction, _context: TextContext) -> Iterator[str]:
-    """Yield a compaction and its summary as plain text."""
-    yield f"- The agent: {compaction_words(compaction)}"
-    yield from indented([*(compaction.error or "").splitlines(), *compaction.text.splitlines()])
-
-
-def search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a compaction: its error and its summary."""
-    return [compaction.error or "", compaction.text]
-
-
-def blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a compaction in an export."""
+def blocks(compaction: Compaction, _context: TextContext) -> Iterator[Block]:
     words = escape_line(compaction_words(compaction))
     if compaction.error or not compaction.parts:
         detail = compaction.error or ""
@@ -64,3 +50,12 @@ def blocks(compaction: Compaction, _context: TextContext) -> Iterable[Block]:
     if compaction.parts:
         title = "its summary" if compaction.error else f"the agent: {words}"
         yield FoldBlock(Headline(title), message_parts(compaction.parts), starts_folded(compaction))
+
+
+def plain_text(compaction: Compaction, _context: TextContext) -> Iterator[str]:
+    yield f"- The agent: {compaction_words(compaction)}"
+    yield from indented([*(compaction.error or "").splitlines(), *compaction.text.splitlines()])
+
+
+def search_text(compaction: Compaction, _session: Session) -> Iterable[str]:
+    return [compaction.error or "", compaction.text]

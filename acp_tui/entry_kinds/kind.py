@@ -6,8 +6,7 @@ import importlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from acp_tui.entry_kinds.blocks import Aside
-from acp_tui.session.safe_text import escape_controls, escape_line
+from acp_tui.entry_kinds.plain_text import text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -52,13 +51,13 @@ class EntryKind:
     """The name of the kind for users, e.g. as the title of the screen that shows one entry."""
     renderer: Callable[[Any, Any], Any]
     """Makes the body of an entry for a `DrawContext`. Usually `Imported`, to load screen libraries late."""
-    plain_text: Callable[[Any, TextContext], Iterable[str]]
-    """The lines that `sessions show` prints. If there are none, the entry is not printed."""
+    blocks: Callable[[Any, TextContext], Iterable[Block]]
+    """What Markdown and HTML exports show. If there are none, the entry is not exported."""
 
-    blocks: Callable[[Any, TextContext], Iterable[Block]] | None = None
-    """What Markdown and HTML exports show. None means the plain text, folded after its first line."""
+    plain_text: Callable[[Any, TextContext], Iterable[str]] | None = None
+    """The lines that `sessions show` prints, if they differ from the blocks as plain text."""
     search_text: Callable[[Any, Session], Iterable[str]] | None = None
-    """The texts in which a search looks for matches. None means the plain text."""
+    """The texts in which a search looks for matches, if they differ from the plain text."""
     is_markdown: bool = False
     """Whether the searched texts are Markdown, whose marks (such as `**`) a search ignores."""
     progress: Callable[[Any], str | None] = _none
@@ -104,18 +103,19 @@ class EntryKind:
         """Whether entries of this kind have a short form."""
         return self.foldable or self.starts_folded is not _never
 
-    def export_blocks(self, entry: Entry, context: TextContext) -> Iterable[Block]:
-        """Return the blocks that show an entry in a Markdown or HTML export."""
-        if self.blocks is not None:
-            return self.blocks(entry, context)
-        first, *rest = [*self.plain_text(entry, context)] or [""]
-        return [Aside("info", "·", escape_line(first), escape_controls("\n".join(rest)))] if first else []
+    def lines(self, entry: Entry, context: TextContext) -> Iterable[str]:
+        """Return the lines of an entry as plain text. If there are none, the entry is not printed."""
+        return (
+            text_lines(self.blocks(entry, context))
+            if self.plain_text is None
+            else self.plain_text(entry, context)
+        )
 
     def searched_text(self, entry: Entry, session: Session) -> str:
         """Return the text in which a search looks for matches in an entry."""
-        if self.search_text is not None:
-            return "\n".join(self.search_text(entry, session))
-        return "\n".join(self.plain_text(entry, TextContext(session)))
+        if self.search_text is None:
+            return "\n".join(self.lines(entry, TextContext(session)))
+        return "\n".join(self.search_text(entry, session))
 
 
 class Imported:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds import (
     compaction,
     messages,
     notices,
-    own_tool_call,
     plan,
     requests,
     subagent,
@@ -20,32 +18,63 @@ from acp_tui.entry_kinds.kind import EntryKind, Imported
 from acp_tui.session import state
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from acp_tui.session.state import Entry
 
 
 _RENDERERS = "acp_tui.ui.entries"
 
+TOOL_CALL = EntryKind(
+    title="Tool call",
+    renderer=Imported(f"{_RENDERERS}.tool_call:body"),
+    plain_text=tool_call.plain_text,
+    blocks=tool_call.blocks,
+    search_text=tool_call.search_text,
+    progress=tool_call.progress,
+    progress_updates=True,
+    foldable=True,
+    starts_folded=tool_call.starts_folded,
+    code=tool_call.code,
+    location=tool_call.location,
+    media=lambda call: messages.first_media(call.content),
+    landmark="tool",
+    is_error=tool_call.has_failed,
+    spacing="compact",
+    estimated_height=tool_call.estimated_height,
+    is_running=lambda call: not call.done,
+)
+_CALL_FUNCTIONS = (
+    "blocks", "plain_text", "search_text", "progress", "starts_folded", "code", "location", "is_error",
+    "is_running",
+)  # fmt: skip
+"""The functions of `TOOL_CALL` that a call of acp-tui's own tools shares."""
+
+
+def _of_call(function: Callable[..., Any]) -> Any:
+    """Return the function of an `OwnToolCall` that does to its call what `function` does to a tool call."""
+    return lambda entry, *context: function(entry.call, *context)
+
+
 KINDS: dict[type[Entry], EntryKind] = {
     state.UserMessage: EntryKind(
         title="Your prompt",
         renderer=Imported(f"{_RENDERERS}.messages:user_message_body"),
-        plain_text=messages.prompt_lines,
         blocks=messages.prompt_blocks,
         search_text=messages.search_text,
         code=Imported(f"{_RENDERERS}.messages:code_blocks"),
-        media=messages.first_media,
+        media=lambda message: messages.first_media(message.parts),
         landmark="prompt",
         estimated_height=messages.prompt_height,
     ),
     state.AgentMessage: EntryKind(
         title="Answer",
         renderer=Imported(f"{_RENDERERS}.messages:agent_message_body"),
-        plain_text=messages.answer_lines,
         blocks=messages.answer_blocks,
         search_text=messages.search_text,
         is_markdown=True,
         code=Imported(f"{_RENDERERS}.messages:code_blocks"),
-        media=messages.first_media,
+        media=lambda message: messages.first_media(message.parts),
         estimated_height=messages.answer_height,
     ),
     state.Thought: EntryKind(
@@ -58,45 +87,19 @@ KINDS: dict[type[Entry], EntryKind] = {
         foldable=True,
         starts_folded=messages.is_over,
         code=Imported(f"{_RENDERERS}.messages:code_blocks"),
-        media=messages.first_media,
+        media=lambda message: messages.first_media(message.parts),
         spacing="tight",
-        is_running=messages.is_growing,
+        is_running=lambda thought: thought.ended_at is None,
     ),
-    state.ToolCall: EntryKind(
-        title="Tool call",
-        renderer=Imported(f"{_RENDERERS}.tool_call:body"),
-        plain_text=tool_call.plain_text,
-        blocks=tool_call.blocks,
-        search_text=tool_call.search_text,
-        progress=tool_call.progress,
-        progress_updates=True,
-        foldable=True,
-        starts_folded=tool_call.starts_folded,
-        code=tool_call.code,
-        location=tool_call.location,
-        media=tool_call.first_media,
-        landmark="tool",
-        is_error=tool_call.has_failed,
-        spacing="compact",
-        estimated_height=tool_call.estimated_height,
-        is_running=tool_call.is_running,
-    ),
+    state.ToolCall: TOOL_CALL,
     state.OwnToolCall: EntryKind(
         title="acp-tui tool call",
         renderer=Imported(f"{_RENDERERS}.tool_call:own_tool_call_body"),
-        plain_text=own_tool_call.plain_text,
-        blocks=own_tool_call.blocks,
-        search_text=own_tool_call.search_text,
-        progress=own_tool_call.progress,
         progress_updates=True,
         foldable=True,
-        starts_folded=own_tool_call.starts_folded,
-        code=own_tool_call.code,
-        location=own_tool_call.location,
         landmark="tool",
-        is_error=own_tool_call.has_failed,
         spacing="compact",
-        is_running=own_tool_call.is_running,
+        **{name: _of_call(getattr(TOOL_CALL, name)) for name in _CALL_FUNCTIONS},
     ),
     state.Plan: EntryKind(
         title="Plan",
@@ -133,7 +136,7 @@ KINDS: dict[type[Entry], EntryKind] = {
         foldable=True,
         code=terminal.code,
         spacing="compact",
-        is_running=terminal.is_running,
+        is_running=lambda entry: entry.ended_at is None,
         shown_in=terminal.call_of,
     ),
     state.Notice: EntryKind(
@@ -182,12 +185,12 @@ KINDS: dict[type[Entry], EntryKind] = {
         search_text=lambda entry, session: subagent.search_text(KINDS, entry, session),
         progress=subagent.progress,
         progress_updates=True,
-        transcript=subagent.own_transcript,
+        transcript=lambda entry: entry.key,
         opens_transcript=True,
         landmark="tool",
         is_error=subagent.has_failed,
         spacing="tight",
-        is_running=subagent.is_running,
+        is_running=lambda entry: entry.is_running,
     ),
     state.SessionMessage: EntryKind(
         title="Message between agents",
@@ -198,7 +201,7 @@ KINDS: dict[type[Entry], EntryKind] = {
         foldable=True,
         starts_folded=subagent.message_starts_folded,
         transcript=subagent.peer_transcript,
-        media=messages.first_media,
+        media=lambda message: messages.first_media(message.parts),
         spacing="tight",
     ),
     state.Unrecognised: EntryKind(
@@ -207,21 +210,14 @@ KINDS: dict[type[Entry], EntryKind] = {
         plain_text=notices.unrecognised_lines,
         blocks=notices.unrecognised_blocks,
         search_text=notices.unrecognised_search_text,
-        progress=notices.unrecognised_progress,
+        progress=lambda entry: f"not recognised: {entry.what}",
         warning=notices.unrecognised_warning,
         foldable=True,
-        starts_folded=notices.always_folded,
+        starts_folded=lambda _: True,
     ),
 }
 
 
-@cache
-def kinds() -> dict[type[Entry], EntryKind]:
-    """Return the rows of `kind_table`, by type of entry."""
-
-    return KINDS
-
-
 def kind_of(entry: Entry) -> EntryKind:
     """Return the row of `kind_table` that describes the kind of an entry."""
-    return kinds()[type(entry)]
+    return KINDS[type(entry)]

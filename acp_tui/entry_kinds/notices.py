@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.entry_kinds.blocks import Aside, indented, raw_lines
+from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.entry_kinds.plain_text import LEVEL_SIGNS, indented, raw_lines
 from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt, visible_json
 
 if TYPE_CHECKING:
@@ -19,7 +20,6 @@ PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
 
 Other notices repeat a decision that `exec` has already printed, or say that acp-tui waits for something.
 """
-PLAIN_SIGNS = {"info": "-", "warning": "!", "error": "!!"}
 MAX_WARNING_DETAIL = 4_000
 """The maximum number of characters of an unknown message in the `warnings` of `acp-tui exec`."""
 SIGNS: dict[str, tuple[Literal["info", "warning", "error"], str]] = {
@@ -34,11 +34,6 @@ STOP_REASONS = {
 }
 
 
-def always_folded(_entry: object) -> bool:
-    """Return True: the entry starts folded, whatever it contains."""
-    return True
-
-
 # --------------------------------------------------------------------------- notices
 
 
@@ -48,30 +43,26 @@ def notice_starts_folded(notice: Notice) -> bool:
 
 
 def is_error(notice: Notice) -> bool:
-    """Return True if the notice reports an error."""
     return notice.level == "error"
 
 
 def notice_lines(notice: Notice, _context: TextContext) -> Iterator[str]:
-    """Yield a notice and its details as plain text."""
-    yield f"{PLAIN_SIGNS.get(notice.level, '-')} {notice.text}"
+    yield f"{LEVEL_SIGNS.get(notice.level, '-')} {notice.text}"
     yield from indented((notice.detail or "").splitlines())
 
 
 def notice_search_text(notice: Notice, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a notice: its text and its details."""
     return [notice.text, notice.detail or ""]
 
 
 def notice_blocks(notice: Notice, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a notice in an export."""
     level, sign = SIGNS.get(notice.level, ("info", "·"))
     source = "the agent: " if notice.source == "agent" else ""
     return [Aside(level, sign, f"{source}{escape_line(notice.text)}", escape_controls(notice.detail or ""))]
 
 
 def notice_progress(notice: Notice) -> str:
-    """Return what `acp-tui exec` prints for a notice; empty unless `PRINTED_SOURCES` contains the source."""
+    """Return the notice with its details; empty unless `PRINTED_SOURCES` contains the source."""
     if notice.source not in PRINTED_SOURCES:
         return ""
     return notice.text if notice.detail is None else f"{notice.text}: {notice.detail}"
@@ -94,12 +85,10 @@ def turn_end_starts_folded(end: TurnEnd) -> bool:
 
 
 def has_failed(end: TurnEnd) -> bool:
-    """Return True if the turn ended with an error."""
     return end.error is not None
 
 
 def turn_end_height(end: TurnEnd, _width: int) -> int:
-    """Estimate the height of the end of a turn: 0 rows if the turn ended normally, otherwise 1."""
     return 0 if end.stop_reason == "end_turn" and not end.empty and not end.unfinished else 1
 
 
@@ -110,7 +99,6 @@ def unfinished_text(end: TurnEnd) -> str:
 
 
 def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
-    """Return the end of a turn as plain text: the stop reason or the error."""
     empty = ": no answer" if end.empty else f": {unfinished_text(end)}" if end.unfinished else ""
     if end.error is None:
         return [f"-- {end.stop_reason}{empty} --"]
@@ -120,12 +108,11 @@ def turn_end_lines(end: TurnEnd, _context: TextContext) -> Iterable[str]:
 
 
 def turn_end_search_text(end: TurnEnd, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of the end of a turn: the error and its details; none without an error."""
     return [end.error.message, end.error.detail or ""] if end.error is not None else []
 
 
 def turn_end_blocks(end: TurnEnd, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show the end of a turn in an export; none if the turn ended normally."""
+    """Return a line about the end of a turn; none if the turn ended normally."""
     if end.error is not None:
         text = escape_controls(end.error.message or "the agent gave no reason").strip()
         code = f" (error {end.error.code})" if end.error.code else ""
@@ -164,19 +151,16 @@ def unrecognised_json(entry: Unrecognised) -> str:
 
 
 def unrecognised_lines(entry: Unrecognised, _context: TextContext) -> Iterator[str]:
-    """Yield messages of an unknown kind as plain text."""
     yield f"- Not recognised: {unrecognised_title(entry)}"
     for raw in (entry.raw, *entry.repeats):
         yield from indented(raw_lines(raw))
 
 
 def unrecognised_search_text(entry: Unrecognised, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of messages of an unknown kind: their name and JSON."""
     return [entry.what, unrecognised_json(entry)]
 
 
 def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show messages of an unknown kind in an export."""
     title = f"not recognised: {escape_line(unrecognised_title(entry))}"
     return [Aside("info", "·", title, unrecognised_json(entry))]
 
@@ -184,8 +168,3 @@ def unrecognised_blocks(entry: Unrecognised, _context: TextContext) -> Iterable[
 def unrecognised_warning(entry: Unrecognised) -> tuple[str, str]:
     """Return the name of messages of an unknown kind, and the first of them as JSON."""
     return f"not recognised: {unrecognised_title(entry)}", visible_excerpt(entry.raw, MAX_WARNING_DETAIL)
-
-
-def unrecognised_progress(entry: Unrecognised) -> str:
-    """Return what `acp-tui exec` prints for the first message of an unknown kind."""
-    return f"not recognised: {entry.what}"

@@ -28,11 +28,6 @@ MAX_PROGRESS = 200
 
 
 def permission_lines(permission: Permission, context: TextContext) -> Iterator[str]:
-    """Yield a request as plain text: its tool call, the answer, and the reason.
-
-    The reason is, for example, the rule or policy that gave the answer, or what the user wrote when
-    rejecting the call.
-    """
     title = permission_title(permission, context.session, "")
     by = _asked_by(permission, context.session)
     yield f"? Permission: {title}{by}: {_outcome(permission)}"
@@ -59,7 +54,6 @@ def _outcome(permission: Permission) -> str:
 
 
 def permission_search_text(permission: Permission, session: Session) -> Iterable[str]:
-    """Return the searchable texts of a request: its call's title, the answer, and the answer's reasons."""
     call = session.tool_calls.get(permission.call_id)
     answer = permission.option.name if permission.option is not None else ""
     title = call.title if call is not None else ""
@@ -67,7 +61,6 @@ def permission_search_text(permission: Permission, session: Session) -> Iterable
 
 
 def permission_blocks(permission: Permission, context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a permission request in an export."""
     sign, words, style = permission_verdict(permission)
     title = permission_title(permission, context.session, context.cwd)
     by = answered_by(permission)
@@ -93,7 +86,7 @@ def elicitation_lines(question: Elicitation, context: TextContext) -> Iterator[s
 
 
 def elicitation_progress(question: Elicitation) -> str | None:
-    """Return the line that `acp-tui exec` prints for a declined question; None for other outcomes."""
+    """Return a line about a declined question; None for other outcomes."""
     if question.outcome != "decline":
         return None
     asked = visible_excerpt(question.message, MAX_PROGRESS)
@@ -101,12 +94,10 @@ def elicitation_progress(question: Elicitation) -> str | None:
 
 
 def elicitation_search_text(question: Elicitation, _session: Session) -> Iterable[str]:
-    """Return the searchable texts of a question: its message, and its URL if any."""
     return [question.message, question.url or ""]
 
 
 def elicitation_blocks(question: Elicitation, context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a question in an export."""
     outcome = question.outcome or "not answered"
     asker = elicitation_asker(question, context.session)
     text = f"{asker} asks: {escape_line(question.message)} — {outcome}"

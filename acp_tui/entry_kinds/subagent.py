@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from acp_tui.console import pluralize
 from acp_tui.entry_kinds.blocks import (
     Code,
+    ContentBlock,
     FoldBlock,
     Headline,
     MarkdownText,
     PlainText,
-    content_lines,
-    indented,
 )
+from acp_tui.entry_kinds.plain_text import indented, part_lines
 from acp_tui.entry_labels import call_title
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
@@ -117,23 +117,11 @@ def _last_line_of(message: Message) -> str:
     return next((line.strip() for line in reversed(end.splitlines()) if line.strip(" `*_#-")), "")
 
 
-def own_transcript(entry: Subagent) -> str:
-    """Return the key of the subagent whose transcript the entry opens."""
-    return entry.key
-
-
 def has_failed(entry: Subagent) -> bool:
-    """Return True if the subagent's work ended with an error."""
     return state_of(entry).status == "failed"
 
 
-def is_running(entry: Subagent) -> bool:
-    """Return True while the subagent works or waits for the user."""
-    return entry.is_running
-
-
 def progress(entry: Subagent) -> str:
-    """Return the line that `acp-tui exec` prints: the subagent's name and state."""
     return f"subagent {entry.name}: {state_of(entry).words}"
 
 
@@ -149,11 +137,10 @@ def plain_text(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterator[
         yield f"  {entry.error}"
     inner = _inside(entry, context)
     for item in entry.session.entries:
-        yield from indented(kinds[type(item)].plain_text(item, inner))
+        yield from indented(kinds[type(item)].lines(item, inner))
 
 
 def search_text(kinds: Kinds, entry: Subagent, _session: Session) -> Iterator[str]:
-    """Yield the searchable texts of a subagent: its name, its description and the texts in its transcript."""
     yield from (entry.name, entry.description)
     for item in entry.session.entries:
         yield kinds[type(item)].searched_text(item, entry.session)
@@ -166,7 +153,7 @@ def blocks(kinds: Kinds, entry: Subagent, context: TextContext) -> Iterable[Bloc
     for item in entry.session.entries:
         if isinstance(item, AgentMessage):
             parts.append(MarkdownText(item.text))
-        elif lines := list(kinds[type(item)].plain_text(item, inner)):
+        elif lines := list(kinds[type(item)].lines(item, inner)):
             parts.append(Code("\n".join(lines)))
     state = state_of(entry)
     facts = [text for text in (state.words, counts(entry), duration(entry)) if text]
@@ -197,14 +184,13 @@ def message_starts_folded(message: SessionMessage) -> bool:
 
 
 def message_lines(message: SessionMessage, _context: TextContext) -> Iterator[str]:
-    """Yield a message as plain text: its sender or recipient, then its content."""
     yield f"@ Message {message_label(message)}:"
     for part in message.parts:
-        yield from indented(content_lines(part) if isinstance(part, Content) else str(part).splitlines())
+        shown = ContentBlock(part) if isinstance(part, Content) else PlainText(str(part))
+        yield from indented(part_lines(shown))
 
 
 def message_blocks(message: SessionMessage, _context: TextContext) -> Iterable[Block]:
-    """Return a folded block with the text of a message."""
     headline = Headline(f"Message {message_label(message)}", ICON)
     return [FoldBlock(headline, [PlainText(message.text)], True)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.entry_kinds.blocks import SectionBlock, TerminalBlock
+from acp_tui.entry_kinds.plain_text import last_output_lines
 from acp_tui.entry_labels import terminal_command
 from acp_tui.session.safe_text import escape_line, strip_controls
 from acp_tui.session.state import TerminalRef
@@ -15,14 +16,6 @@ if TYPE_CHECKING:
     from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Session, Terminal, ToolCall
-
-MAX_LINES = 40
-"""The maximum number of lines of output in plain text. Longer output is cut to its last lines."""
-
-
-def is_running(terminal: Terminal) -> bool:
-    """Return True if the command is still running."""
-    return terminal.ended_at is None
 
 
 def call_of(terminal: Terminal, session: Session) -> ToolCall | None:
@@ -43,49 +36,15 @@ def is_shown_by_call(terminal: Terminal, session: Session) -> bool:
     )
 
 
+def code(terminal: Terminal) -> list[str]:
+    return [terminal.command] if terminal.command else []
+
+
 # --------------------------------------------------------------------------- texts
 
 
-def plain_text(terminal: Terminal, context: TextContext) -> Iterable[str]:
-    """Return a terminal as plain text. Empty if a tool call shows the terminal."""
-    return [] if is_shown_by_call(terminal, context.session) else terminal_lines(terminal, context)
-
-
-def terminal_lines(terminal: Terminal, context: TextContext) -> Iterator[str]:
-    """Yield the command, the last lines of its output, and its exit code or the signal that ended it."""
-    from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
-
-    command = terminal_command(terminal, context.cwd)
-    first = f"$ {command}" if command else f"[terminal {terminal.terminal_id}]"
-    yield first + (f"  (in {terminal.cwd})" if terminal.cwd else "")
-    emulator = TerminalEmulator(styles=False)
-    emulator.feed(terminal.output.tail or terminal.output.head)
-    lines = emulator.text().rstrip("\n").splitlines()
-    if terminal.output.tail or len(lines) > MAX_LINES:
-        yield f"… last {min(len(lines), MAX_LINES)} lines:"
-    yield from lines[-MAX_LINES:]
-    if terminal.signal:
-        yield f"[ended by {terminal.signal}]"
-    elif terminal.exit_code is not None:
-        yield f"[exit code {terminal.exit_code}]"
-
-
-def search_text(terminal: Terminal, session: Session) -> Iterable[str]:
-    """Return the searchable texts of a terminal. Empty if a tool call shows the terminal."""
-    return [] if is_shown_by_call(terminal, session) else output_text(terminal)
-
-
-def output_text(terminal: Terminal) -> Iterator[str]:
-    """Yield the command and its output."""
-    yield terminal.command or ""
-    yield strip_controls(f"{terminal.output.head}{terminal.output.tail}")
-
-
-# --------------------------------------------------------------------------- exports
-
-
 def blocks(terminal: Terminal, context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a terminal in an export; no blocks if a tool call shows the terminal."""
+    """Return the command with its output; no blocks if a tool call shows the terminal."""
     if is_shown_by_call(terminal, context.session):
         return []
     title = "Your command" if terminal.owner == "user" else ""
@@ -108,5 +67,25 @@ def how_it_ended(terminal: Terminal) -> str:
     return "still running" if terminal.ended_at is None else "ended"
 
 
-def code(terminal: Terminal) -> list[str]:
-    return [terminal.command] if terminal.command else []
+def plain_text(terminal: Terminal, context: TextContext) -> Iterable[str]:
+    return [] if is_shown_by_call(terminal, context.session) else terminal_lines(terminal, context)
+
+
+def terminal_lines(terminal: Terminal, context: TextContext) -> Iterator[str]:
+    """Yield the command and its folder, the last lines of the output, and how the command ended, if known."""
+    command = terminal_command(terminal, context.cwd)
+    first = f"$ {command}" if command else f"[terminal {terminal.terminal_id}]"
+    yield first + (f"  (in {terminal.cwd})" if terminal.cwd else "")
+    yield from last_output_lines(terminal.output)
+    if terminal.signal or terminal.exit_code is not None:
+        yield f"[{how_it_ended(terminal)}]"
+
+
+def search_text(terminal: Terminal, session: Session) -> Iterable[str]:
+    return [] if is_shown_by_call(terminal, session) else output_text(terminal)
+
+
+def output_text(terminal: Terminal) -> Iterator[str]:
+    """Yield the command and its output."""
+    yield terminal.command or ""
+    yield strip_controls(f"{terminal.output.head}{terminal.output.tail}")

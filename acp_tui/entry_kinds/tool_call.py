@@ -1,4 +1,4 @@
-"""The entry kind for tool calls: folding, plain text, searched text, exports, and content to copy or open."""
+"""The entry kind for tool calls."""
 
 from __future__ import annotations
 
@@ -11,12 +11,8 @@ from acp_tui.entry_kinds.blocks import (
     FileList,
     FoldBlock,
     Headline,
-    content_lines,
-    indented,
-    raw_lines,
-    withheld,
 )
-from acp_tui.entry_kinds.messages import MEDIA_KINDS
+from acp_tui.entry_kinds.plain_text import indented, part_lines, raw_lines
 from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
 from acp_tui.entry_labels import (
     KIND_ICONS,
@@ -56,22 +52,16 @@ def starts_folded(call: ToolCall) -> bool:
 
 
 def has_failed(call: ToolCall) -> bool:
-    """Return True if the call has failed."""
     return call.status == "failed"
 
 
-def is_running(call: ToolCall) -> bool:
-    """Return True until the call has ended."""
-    return not call.done
-
-
 def estimated_height(call: ToolCall, _width: int) -> int:
-    """Estimate the height in rows. Calls that only read, search or think usually start folded to one row."""
+    # Calls that only read, search or think usually start folded to one row.
     return 1 if call.kind in ("read", "search", "think") else 8
 
 
 def progress(call: ToolCall) -> str:
-    """Return the line that `acp-tui exec` prints: a call's title and, once the call has ended, the status."""
+    """Return a call's title and, once the call has ended, the status."""
     title = progress_title(call)
     status = STATUS_WORDS.get(call.status)
     return f"{title}: {status}" if title and status else title
@@ -107,18 +97,15 @@ def plain_text(call: ToolCall, context: TextContext) -> Iterator[str]:
 
 
 def _item_lines(item: ToolContent, call: ToolCall, context: TextContext) -> Iterable[str]:
-    if isinstance(item, Diff):
-        from acp_tui.diffing.unified_diff import diff_lines
-
-        return [item.path, *diff_lines(item, first_line(call, item))]
     if isinstance(item, TerminalRef):
         terminal = context.session.terminals.get(item.terminal_id)
         return terminal_lines(terminal, context) if terminal else [f"[terminal {item.terminal_id}, unknown]"]
-    return [withheld(item.text.splitlines())] if item.for_assistant_only else content_lines(item)
+    if isinstance(item, Diff):
+        return part_lines(DiffBlock(item, item.path, first_line(call, item)))
+    return part_lines(ContentBlock(item))
 
 
 def search_text(call: ToolCall, session: Session) -> Iterator[str]:
-    """Yield the searchable texts of a call: its title, its command, its files and its content."""
     yield call.title
     if call.command is not None and call.command not in call.title:
         yield call.command
@@ -137,7 +124,6 @@ def search_text(call: ToolCall, session: Session) -> Iterator[str]:
 
 
 def blocks(call: ToolCall, context: TextContext) -> Iterable[Block]:
-    """Return the blocks that show a call in an export."""
     headline = Headline(
         call_title(call, context.cwd),
         KIND_ICONS.get(call.kind, OTHER_ICON),
@@ -268,10 +254,3 @@ def changed_paths(call: ToolCall) -> Iterator[str]:
         yield from (item.path for item in call.content if isinstance(item, Diff))
         if call.kind in _CHANGING_KINDS:
             yield from (place.path for place in call.locations)
-
-
-def first_media(call: ToolCall) -> Content | None:
-    """Return the first image, audio, link or file of a call."""
-    return next(
-        (item for item in call.content if isinstance(item, Content) and item.kind in MEDIA_KINDS), None
-    )

@@ -12,7 +12,7 @@ import dataclasses
 import json
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.export.as_html import output_text
+from acp_tui.export.document import output_text
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import Session
 from acp_tui.session.terminal_text import TerminalText

@@ -21,13 +21,16 @@ from acp_tui.entry_kinds.blocks import (
     Steps,
     TerminalBlock,
 )
-from acp_tui.entry_kinds.kind import TextContext
-from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import STATUS_ICONS
-from acp_tui.export.as_html import output_text
-from acp_tui.export.document import agent_name, content_label, document_title, header_facts, working_folder
+from acp_tui.export.document import (
+    agent_name,
+    content_label,
+    document_title,
+    header_facts,
+    output_text,
+    write_entries,
+)
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
-from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
 
     from acp_tui.entry_kinds.blocks import Block, Headline, Part
     from acp_tui.export.document import SessionMetadata
-    from acp_tui.session.state import Entry, PlanItem, Session
+    from acp_tui.session.state import PlanItem, Session
 
 _CHECKBOXES = {"completed": "[x]"}
 
@@ -46,27 +49,28 @@ def as_markdown(session: Session, metadata: SessionMetadata) -> str:
         f"**{label}:** {escape_markdown(text)}" for label, text in header_facts(session, metadata)
     )
     paragraphs = [f"# {escape_markdown(document_title(session, metadata))}", facts]
-    writer = _Writer(TextContext(session, working_folder(session, metadata)), agent_name(session, metadata))
-    for entry in session.entries:
-        try:
-            paragraphs += list(writer.entry(entry))
-        except Exception as error:  # an error in one entry must not prevent the export
-            paragraphs += [escape_markdown(failure_note(entry, error)), code_block(raw_text(entry))]
-    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph) + "\n"
+    writer = _Writer(agent_name(session, metadata))
+    return _joined([*paragraphs, *write_entries(session, metadata, writer.write, _failure)]) + "\n"
+
+
+def _failure(note: str, text: str) -> str:
+    return _joined([escape_markdown(note), code_block(text)])
+
+
+def _joined(paragraphs: Iterable[str]) -> str:
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
 
 
 class _Writer:
-    """Renders entries as paragraphs, with a heading where the speaker changes."""
+    """Renders blocks as paragraphs, with a heading where the speaker changes."""
 
-    def __init__(self, context: TextContext, agent: str) -> None:
-        self._context = context
+    def __init__(self, agent: str) -> None:
         self._agent = agent
         self._speaker = ""
 
-    def entry(self, entry: Entry) -> Iterator[str]:
-        """Yield the paragraphs of one entry."""
-        for block in kind_of(entry).export_blocks(entry, self._context):
-            yield from self._block(block)
+    def write(self, block: Block, _is_dimmed: bool) -> str:
+        """Return the paragraphs of one block."""
+        return _joined(self._block(block))
 
     def _block(self, block: Block) -> Iterator[str]:
         match block:
@@ -177,5 +181,4 @@ def _with_line_breaks(text: str) -> str:
 
 
 def _blockquote(paragraphs: Iterable[str]) -> str:
-    text = "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
-    return "\n".join(f"> {line}" if line else ">" for line in text.split("\n"))
+    return "\n".join(f"> {line}" if line else ">" for line in _joined(paragraphs).split("\n"))

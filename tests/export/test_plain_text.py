@@ -9,9 +9,24 @@ import pytest
 
 from acp_tui.cli.recordings import transcript_lines
 from acp_tui.diffing.unified_diff import diff_lines
-from acp_tui.entry_kinds.terminal import MAX_LINES
+from acp_tui.entry_kinds.blocks import (
+    Aside,
+    Block,
+    Code,
+    FileList,
+    FoldBlock,
+    Headline,
+    Link,
+    MarkdownText,
+    PlainText,
+    SectionBlock,
+    Speech,
+    TerminalBlock,
+)
+from acp_tui.entry_kinds.plain_text import MAX_OUTPUT_LINES, text_lines
 from acp_tui.session import state
 from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.terminal_text import TerminalText
 from tests.support.talk import Talk
 
 NO_END = "\\ No newline at end of file"
@@ -134,7 +149,7 @@ def test_a_terminal_is_printed_once_with_its_last_lines() -> None:
     assert lines[:3] == [
         "* Build (pending)",
         "    $ make  (in /p)",
-        f"    … last {MAX_LINES} lines:",
+        f"    … last {MAX_OUTPUT_LINES} lines:",
     ]
     assert lines[3:-1] == [f"    line {number}" for number in range(60, 100)]
     assert lines[-1] == "    [exit code 2]"
@@ -221,6 +236,27 @@ def test_a_permission_request_shows_answer_source_and_reason() -> None:
 )
 def test_other_kinds_are_printed_as_text(entry: state.Entry, shown: str) -> None:
     assert text(entry) == shown
+
+
+@pytest.mark.parametrize(
+    ("block", "shown"),
+    [
+        (Speech("user", [PlainText("a\n\nb")]), ["> a", ">", "> b"]),
+        (Speech("agent", [MarkdownText("a "), MarkdownText("b"), Link("https://x/")]), ["a b", "https://x/"]),
+        (
+            FoldBlock(Headline("Look", facts=["3 s", "done"]), [Code("a\nb", label="input")], folded=True),
+            ["- Look (3 s, done)", "    input:", "    a", "    b"],
+        ),
+        (SectionBlock("Files", [FileList(["a.py:3", "b.py"])]), ["Files", "  a.py:3", "  b.py"]),
+        (SectionBlock("", [TerminalBlock(TerminalText(), "$ ls", "exit code 0")]), ["$ ls", "[exit code 0]"]),
+        (Aside("error", "✘", "Broken", "at 3\nat 4"), ["!! Broken", "    at 3", "    at 4"]),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, tuple) else "",
+)
+def test_a_kind_of_entry_without_a_text_of_its_own_is_printed_from_its_blocks(
+    block: Block, shown: list[str]
+) -> None:
+    assert list(text_lines([block])) == shown
 
 
 KINDS = [kind for kind in vars(state).values() if isinstance(kind, type) and issubclass(kind, state.Entry)]

@@ -54,5 +54,5 @@ def test_calls_that_still_run_are_cancelled_when_the_agent_exits() -> None:
 
 def test_plain_text_has_the_title_the_status_and_the_content() -> None:
     session, entry = called(ev.OwnToolCalled("1", "open_url", text="https://example.org/"))
-    text = "\n".join(kind_of(entry).plain_text(entry, TextContext(session)))
+    text = "\n".join(kind_of(entry).lines(entry, TextContext(session)))
     assert text == "* acp-tui › open_url: https://example.org/ (in_progress)\n    https://example.org/"

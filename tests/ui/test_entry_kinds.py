@@ -16,6 +16,7 @@ import acp_tui
 from acp_tui.cli import main
 from acp_tui.cli.exec_run import ProgressPrinter
 from acp_tui.controller.player import INSTANT, Player
+from acp_tui.entry_kinds.blocks import PlainText, Speech
 from acp_tui.entry_kinds.kind import EntryKind, Imported
 from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.protocol import updates
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.ui.drawing.body import Body, DrawContext
 
@@ -84,14 +86,14 @@ def weather_body(entry: Weather, context: DrawContext) -> Body:
     return LinesBody([Strip([Segment(line)]) for line in shown], f"{entry.place}: {entry.forecast}")
 
 
-def weather_lines(entry: Weather, _context: TextContext) -> Iterable[str]:
-    return [f"Weather in {entry.place}", *str(entry.forecast).split("\n")]
+def weather_blocks(entry: Weather, _context: TextContext) -> Iterable[Block]:
+    return [Speech("agent", [PlainText(f"Weather in {entry.place}\n{entry.forecast}")])]
 
 
 WEATHER = EntryKind(
     title="Weather report",
     renderer=weather_body,
-    plain_text=weather_lines,
+    blocks=weather_blocks,
     foldable=True,
     progress=lambda entry: f"weather in {entry.place}",
     code=lambda entry: [f"forecast {entry.place}"],

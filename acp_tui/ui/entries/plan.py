@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from rich.style import Style
 
-from acp_tui.entry_kinds.plan import CHECKBOXES
+from acp_tui.entry_labels import CHECKBOXES
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import shorten

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_kinds.kind_table import kind_of, kinds
+from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hard_wrapped_lines, limit_lines, wrapped_lines
@@ -35,7 +35,7 @@ def import_renderers() -> None:
     from acp_tui.ui.markdown.inline import parser
     from acp_tui.ui.theme.syntax import lexer_of
 
-    for kind in kinds().values():
+    for kind in KINDS.values():
         if isinstance(kind.renderer, Imported):
             kind.renderer.load()
     parser()

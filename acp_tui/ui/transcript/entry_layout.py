@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_kinds.kind_table import kind_of, kinds
+from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.ui.drawing.body import DrawContext, Heights
 from acp_tui.ui.entries.renderers import make_body
 
@@ -224,7 +224,7 @@ class EntryLayout:
 
     def toggle_all(self) -> None:
         """Fold all foldable entries, or unfold them if the newest is folded."""
-        self._toggle({entry_type for entry_type, kind in kinds().items() if kind.foldable})
+        self._toggle({entry_type for entry_type, kind in KINDS.items() if kind.foldable})
 
     def _toggle(self, entry_types: Collection[type[Entry]]) -> None:
         blocks = [block for block in self.blocks if type(block.entry) in entry_types]
