@@ -9,13 +9,12 @@ from acp_tui.session.state import Choice
 from acp_tui.ui.screens.options import OptionChanges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import Coroutine, Iterator
 
     from acp_tui.config.validators import Policy
     from acp_tui.session.state import ConfigOption
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.conversation.status_tracker import StatusTracker
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.screens.options import OptionsScreen
 
@@ -23,19 +22,10 @@ if TYPE_CHECKING:
 class AgentSettings:
     """Opens the dialogs for agent options and the permission policy, and applies what the user chooses."""
 
-    def __init__(
-        self,
-        screen: BaseScreen,
-        runner: ConversationRunner,
-        context: SessionContext,
-        status: StatusTracker,
-        update_status: Callable[[], None],
-    ) -> None:
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
-        self._status = status
-        self._update_status = update_status
+        self._context = screen.context
         self._changes = OptionChanges(runner.change_option, self.refresh_options)
         self._dialog: OptionsScreen | None = None
 
@@ -128,7 +118,7 @@ class AgentSettings:
 
         choices = [Choice(name, name, summary) for name, summary in POLICY_SUMMARIES.items()]
         title = "Policy: what is allowed without asking"
-        current = self._status.policy
+        current = self._screen.status.policy
         dialog = ChooseScreen(title, choices, self._context.palette, current=current)
         chosen = await self._screen.ask(dialog)
         policy = next((name for name in POLICY_SUMMARIES if name == chosen), None)
@@ -139,8 +129,8 @@ class AgentSettings:
         """Apply `policy`, beginning with the agent's next permission request."""
         if self._runner.conversation is not None:
             self._runner.conversation.set_policy(policy)
-            self._status.policy = policy
-            self._update_status()
+            self._screen.status.policy = policy
+            self._screen.update_status()
 
     # ------------------------------------------------------------------------- the command palette
 
@@ -149,5 +139,5 @@ class AgentSettings:
         from acp_tui.ui.keys.commands import option_commands, policy_commands
 
         if self._runner.conversation is not None:
-            yield from policy_commands(self._status.policy, self.set_policy)
+            yield from policy_commands(self._screen.status.policy, self.set_policy)
         yield from option_commands(self._context.session, self._runner.set_option)

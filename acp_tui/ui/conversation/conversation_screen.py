@@ -52,209 +52,20 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
-    from acp_tui.ui.conversation.entry_actions import EntryActions
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
+    from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.dialogs.interfaces import PreparedConversation, StartAnswer, StartQuestion
     from acp_tui.ui.theme.palette import Palette
-
-
-class ConversationLoader:
-    """Connects a conversation with its screen, and fills the status line, the prompt and the panes."""
-
-    def __init__(
-        self,
-        screen: SessionScreen,
-        prompt: Prompt,
-        prompt_actions: PromptFiller,
-        prompt_requests: PromptMessageHandler,
-        runner: ConversationRunner,
-        questions: PendingQuestions,
-        own_tools: OwnTools,
-        attention: Attention,
-        *,
-        first_prompt: str | None,
-        draft: PromptDraft | None,
-        place: TextPlace | None,
-    ) -> None:
-        """Create the loader.
-
-        Args:
-            screen: The conversation's screen.
-            prompt: The screen's prompt.
-            prompt_actions: Moves texts into the prompt.
-            prompt_requests: Shows the queue.
-            runner: Sends the first prompt.
-            questions: Shows the forms that MCP servers send through the bridge.
-            own_tools: The user interface of acp-tui's own tools.
-            attention: Alerts the user. `load` configures it from the settings.
-            first_prompt: Sent as soon as the session is open.
-            draft: Replaces the saved draft if the screen continues an earlier conversation.
-            place: The text to scroll to in a reopened session.
-        """
-        self._screen = screen
-        self._prompt = prompt
-        self._prompt_actions = prompt_actions
-        self._prompt_requests = prompt_requests
-        self._runner = runner
-        self._questions = questions
-        self._own_tools = own_tools
-        self._attention = attention
-        self._first_prompt = first_prompt
-        self._draft = draft
-        self._place = place
-
-    def load(self, session: Session) -> None:
-        """Show the session, the draft and the queue of the conversation that the runner has prepared."""
-        prepared = self._runner.prepared
-        assert prepared is not None
-        screen, conversation, shared = self._screen, prepared.conversation, prepared.app_context
-        screen.context.conversation = conversation
-        conversation.own_server.connect_screen(self._own_tools)
-        conversation.bridges.fill_form = self._questions.fill_form
-        screen.show_session(session, str(conversation.cwd))
-        notify_problems(screen.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
-        screen.status.use_settings(shared.settings)
-        self._fill(conversation, shared)
-        self._prompt_requests.show_queue()
-        screen.update_status()
-
-    def _fill(self, conversation: Conversation, shared: AppContext) -> None:
-        """Fill the status line and the prompt, open the panes, and queue the first prompt."""
-        status, prompt = self._screen.status, self._prompt
-        status.agent = prompt.agent_title = conversation.launch.title
-        project = folder_label(str(conversation.project_folder))
-        status.project = project if conversation.options.worktree is None else f"{project} (worktree)"
-        status.branch = shared.branch(conversation.cwd) or ""
-        status.policy = conversation.options.policy
-        prompt.set_files(str(conversation.cwd), conversation.listing.current)
-        prompt.history = shared.history(conversation.project_folder)
-        prompt.load_draft(shared.draft(conversation))
-        if self._draft is not None:
-            self._prompt_actions.continue_earlier(self._draft, conversation)
-        self._screen.panes.open_initially(shared.settings.panes)
-        self._screen.transcript.forwards_typing = shared.settings.type_to_prompt
-        if self._place is not None:
-            self._screen.call_after_refresh(self._screen.show_place, self._place)
-        for notice in shared.notices:
-            self._screen.notify(notice, severity="warning", timeout=10, markup=False)
-        if self._first_prompt:
-            prompt.add_to_history(self._first_prompt)
-            self._runner.prompts.submit(self._first_prompt, prompt.attachments_in(self._first_prompt))
-
-
-class RunnerReports:
-    """Passes the runner's reports to the parts of the screen. Implements `ConversationView`."""
-
-    def __init__(self, screen: SessionScreen) -> None:
-        self._screen = screen
-
-    def connect(
-        self,
-        *,
-        loader: ConversationLoader,
-        readiness: AgentReadiness,
-        continuation: Continuation,
-        sign_in: SignInDialogs,
-        prompt_actions: PromptFiller,
-        dialogs: QuestionDialogs,
-    ) -> None:
-        """Set the objects that show the reports. Call this before the runner starts.
-
-        These objects are not arguments of `__init__`, because they need the runner, and the runner needs
-        this `RunnerReports`.
-        """
-        self._loader = loader
-        self._readiness = readiness
-        self._continuation = continuation
-        self._sign_in = sign_in
-        self._prompt_actions = prompt_actions
-        self._dialogs = dialogs
-
-    # ------------------------------------------------------------------------- opening the session
-
-    def session_created(self, session: Session) -> None:
-        """Show the session, the draft and the queue of the conversation."""
-        self._loader.load(session)
-
-    def start_failed(self, error: UserError) -> None:
-        """Tell the app that the agent did not start, so that the app closes this screen."""
-        self._screen.post_message(self._screen.Failed(self._screen, error))
-
-    def opening_started(self) -> None:
-        """Let the status line show what is in progress, instead of why no session is open."""
-        self._readiness.work_started()
-
-    def session_opened(self) -> None:
-        """Show the prompt input again if the session was read-only."""
-        self._continuation.show_prompt()
-
-    def open_failed(self) -> None:
-        """Show in the status line that no session was opened, and which key restarts the agent."""
-        self._readiness.open_failed()
-
-    def not_reopened(self, reason: str) -> None:
-        """Make the session read-only, and offer to continue in a new one."""
-        self._readiness.not_reopened()
-        self._continuation.show_read_only(reason)
-
-    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
-        """Let the user choose a sign-in method."""
-        self.sign_in_abandoned()
-        self._sign_in.offer(methods, reason)
-
-    def sign_in_abandoned(self) -> None:
-        """Show in the status line that the user has to sign in first."""
-        self._readiness.sign_in_required()
-
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask the user a question before the agent starts, and return the answer."""
-        return await self._dialogs.ask_before_start(question)
-
-    # ------------------------------------------------------------------------- turns
-
-    def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Draw the changes in the next frame."""
-        self._screen.frames.add(changes)
-
-    def turn_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input, unless the user has typed something since.
-
-        Show the error in a toast, unless the transcript shows the error already.
-        """
-        self._prompt_actions.restore_failed(text)
-        session = self._screen.session
-        if session.last_error is None and session.phase != "dead":
-            self.show_error(error)
-
-    def send_failed(self, error: UserError, text: str) -> None:
-        """Put the prompt back into the input, unless the user has typed something since. Show the error."""
-        self._prompt_actions.restore_unsent(error, text)
-
-    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
-        return await self._dialogs.confirm(question, yes=yes, no=no)
-
-    def show_error(self, error: UserError) -> None:
-        """Show an error in a toast."""
-        if self._screen.is_attached:
-            self._screen.notify_error(error)
-            self._screen.update_status()
 
 
 class SessionCommands:
     """Starts a new session, and shows the permission rules and the log."""
 
     def __init__(
-        self,
-        screen: BaseScreen,
-        runner: ConversationRunner,
-        entry_actions: EntryActions,
-        new_session: NewSession | None,
+        self, screen: SessionScreen, runner: ConversationRunner, new_session: NewSession | None
     ) -> None:
         """`new_session` makes a screen for a new session with the same agent in the same folder."""
         self._screen = screen
         self._runner = runner
-        self._entry_actions = entry_actions
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:
@@ -294,7 +105,7 @@ class SessionCommands:
     def _open_log(self) -> None:
         conversation = self._runner.conversation
         if conversation is not None and conversation.log_path is not None:
-            self._entry_actions.edit_file(str(conversation.log_path))
+            self._screen.entry_actions.edit_file(str(conversation.log_path))
 
 
 REPEAT_SECONDS = 1.0
@@ -310,9 +121,8 @@ class StopKey:
         prompt: Prompt,
         runner: ConversationRunner,
         user_commands: UserCommandActions,
-        rewind: Callable[[], None],
+        rewind: RewindActions,
     ) -> None:
-        """`rewind` is called when Esc is pressed twice while the prompt is empty and the agent is idle."""
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
@@ -354,7 +164,7 @@ class StopKey:
         now = self._clock()
         if now - self._idle_press < REPEAT_SECONDS:
             self._idle_press = -math.inf
-            self._rewind()
+            self._rewind.open()
         else:
             self._idle_press = now
 
@@ -384,7 +194,7 @@ class StopKey:
 class UserCommandActions:
     """Keeps track of the running commands, stops them, and attaches their output to the prompt."""
 
-    def __init__(self, screen: BaseScreen, prompt: Prompt, runner: ConversationRunner) -> None:
+    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
@@ -479,73 +289,39 @@ class ConversationScreen(SessionScreen):
             place: The text to scroll to in a reopened session.
         """
         super().__init__(Session(), StatusTracker(agent), palette)  # empty until a session is opened
+        self._first_prompt = first_prompt
+        self._draft = draft
+        self._place = place
         self.prompt = Prompt(agent_title=agent)
         self._questions = PendingQuestions(self._update_questions)
-        self._reports = RunnerReports(self)
-        self.runner = ConversationRunner(make, self._questions, self._reports)
+        self.runner = ConversationRunner(make, self._questions, self)
         self._attention = Attention.for_screen(self)
-        self._readiness = AgentReadiness(self, self.status, self.runner)
-        self._prompt_actions = PromptFiller(self, self.prompt, self.runner, self.context)
+        self._readiness = AgentReadiness(self, self.runner)
+        self._filler = PromptFiller(self, self.prompt, self.runner)
         self._user_commands = UserCommandActions(self, self.prompt, self.runner)
-        self._sign_in = SignInDialogs(self, self.runner, self.context, self._readiness)
-        self._subagents = SubagentViews(self, self.context, self.now)
-        self._settings = AgentSettings(self, self.runner, self.context, self.status, self.update_status)
-        self._export = ExportDialog(self, self.runner, self.context)
-        self._review = ReviewOpener(
-            self, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
+        self._sign_in = SignInDialogs(self, self.runner, self._readiness)
+        self._subagents = SubagentViews(self)
+        self._settings = AgentSettings(self, self.runner)
+        self._export = ExportDialog(self, self.runner)
+        self._review = ReviewOpener(self, self.runner)
+        self._mcp = ConversationMcp(self, self.prompt, self.runner)
+        self._rewind = RewindActions(self, self.runner, new_session)
+        self._worktree = WorktreeFinish(self, self.runner)
+        self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind)
+        self._session_commands = SessionCommands(self, self.runner, new_session)
+        self._own_tools = OwnTools(self, self.prompt, self._questions, self._attention)
+        self._dialogs = QuestionDialogs(self, self.prompt, self.runner, self._questions)
+        self._prompt_messages = PromptMessageHandler(
+            self, self.prompt, self.runner, self._filler, self._mcp, self._dialogs
         )
-        self._mcp = ConversationMcp(
-            self, self.prompt, self.runner, self.context, self.entry_actions.edit_file, self.panes.reload
-        )
-        self._rewind = RewindActions(self, self.runner, self.context, new_session)
-        self._worktree = WorktreeFinish(self, self.runner, self.context)
-        self._stop_key = StopKey(self, self.prompt, self.runner, self._user_commands, self._rewind.open)
-        self._session_commands = SessionCommands(self, self.runner, self.entry_actions, new_session)
-        self._own_tools = OwnTools(self, self.prompt, self._questions, self.context, self._attention)
-        self._dialogs = QuestionDialogs(
-            self,
-            self._questions,
-            self.context,
-            agent_title=lambda: self.prompt.agent_title,
-            cancel_turn=self.runner.stop_turn,
-            tell_agent=self.runner.prompts.submit_first,
-            focus_prompt=lambda: self.type_text(""),
-        )
-        self._prompt_requests = PromptMessageHandler(
-            self,
-            self.prompt,
-            self.runner,
-            self._prompt_actions,
-            use_server_prompt=self._mcp.use_prompt,
-            resume_question=self._dialogs.resume,
-        )
-        queue, open_new = self._prompt_requests.queue_strip, self._session_commands.open_new_session
-        self._continuation = Continuation(self, self.prompt, queue, self.runner, self.context, open_new)
-        loader = ConversationLoader(
-            self,
-            self.prompt,
-            self._prompt_actions,
-            self._prompt_requests,
-            self.runner,
-            self._questions,
-            self._own_tools,
-            self._attention,
-            first_prompt=first_prompt,
-            draft=draft,
-            place=place,
-        )
-        self._reports.connect(
-            loader=loader,
-            readiness=self._readiness,
-            continuation=self._continuation,
-            sign_in=self._sign_in,
-            prompt_actions=self._prompt_actions,
-            dialogs=self._dialogs,
+        self._queue_strip = self._prompt_messages.queue_strip
+        self._continuation = Continuation(
+            self, self.prompt, self._queue_strip, self.runner, self._session_commands.open_new_session
         )
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Return the widgets below the transcript: the strip for an open question, the queue, the prompt."""
-        return self._dialogs.strip, self._prompt_requests.queue_strip, self.prompt
+        return self._dialogs.strip, self._queue_strip, self.prompt
 
     def on_mount(self) -> None:
         """Start the agent once the first frame is complete."""
@@ -562,6 +338,110 @@ class ConversationScreen(SessionScreen):
         finally:
             gc_control.resume(all_imported=True)
 
+    # ------------------------------------------------------------------------- called by the runner
+
+    def session_created(self, session: Session) -> None:
+        """Show the session, the draft and the queue, open the panes, and queue the first prompt."""
+        assert self.runner.prepared is not None
+        conversation, shared = self.runner.prepared.conversation, self.runner.prepared.app_context
+        self.context.conversation = conversation
+        conversation.own_server.connect_screen(self._own_tools)
+        conversation.bridges.fill_form = self._questions.fill_form
+        self.show_session(session, str(conversation.cwd))
+        notify_problems(self.app, [*shared.settings.problems, *self._attention.configure(shared.settings)])
+        self._fill_status(conversation, shared)
+        self._fill_prompt(conversation, shared)
+        self.panes.open_initially(shared.settings.panes)
+        self.transcript.forwards_typing = shared.settings.type_to_prompt
+        if self._place is not None:
+            self.call_after_refresh(self.show_place, self._place)
+        for notice in shared.notices:
+            self.notify(notice, severity="warning", timeout=10, markup=False)
+        if self._first_prompt:
+            self.prompt.add_to_history(self._first_prompt)
+            self.runner.prompts.submit(self._first_prompt, self.prompt.attachments_in(self._first_prompt))
+        self._prompt_messages.show_queue()
+        self.update_status()
+
+    def _fill_status(self, conversation: Conversation, shared: AppContext) -> None:
+        status = self.status
+        status.use_settings(shared.settings)
+        status.agent = conversation.launch.title
+        project = folder_label(str(conversation.project_folder))
+        status.project = project if conversation.options.worktree is None else f"{project} (worktree)"
+        status.branch = shared.branch(conversation.cwd) or ""
+        status.policy = conversation.options.policy
+
+    def _fill_prompt(self, conversation: Conversation, shared: AppContext) -> None:
+        prompt = self.prompt
+        prompt.agent_title = conversation.launch.title
+        prompt.set_files(str(conversation.cwd), conversation.listing.current)
+        prompt.history = shared.history(conversation.project_folder)
+        prompt.load_draft(shared.draft(conversation))
+        if self._draft is not None:
+            self._filler.continue_earlier(self._draft, conversation)
+
+    def start_failed(self, error: UserError) -> None:
+        """Tell the app that the agent did not start, so that the app closes this screen."""
+        self.post_message(self.Failed(self, error))
+
+    def opening_started(self) -> None:
+        """Let the status line show what is in progress, instead of why no session is open."""
+        self._readiness.work_started()
+
+    def session_opened(self) -> None:
+        """Show the prompt input again if the session was read-only."""
+        self._continuation.show_prompt()
+
+    def open_failed(self) -> None:
+        """Show in the status line that no session was opened, and which key restarts the agent."""
+        self._readiness.open_failed()
+
+    def not_reopened(self, reason: str) -> None:
+        """Make the session read-only, and offer to continue in a new one."""
+        self._readiness.not_reopened()
+        self._continuation.show_read_only(reason)
+
+    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
+        """Let the user choose a sign-in method."""
+        self.sign_in_abandoned()
+        self._sign_in.offer(methods, reason)
+
+    def sign_in_abandoned(self) -> None:
+        """Show in the status line that the user has to sign in first."""
+        self._readiness.sign_in_required()
+
+    def record_applied(self, _record: Record, _events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Draw the changes in the next frame."""
+        self.frames.add(changes)
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """Put the prompt back into the input, unless the user has typed something since.
+
+        Show the error in a toast, unless the transcript shows the error already.
+        """
+        self._filler.restore_failed(text)
+        if self.session.last_error is None and self.session.phase != "dead":
+            self.show_error(error)
+
+    def send_failed(self, error: UserError, text: str) -> None:
+        """Put the prompt back into the input, unless the user has typed something since. Show the error."""
+        self._filler.restore_unsent(error, text)
+
+    def show_error(self, error: UserError) -> None:
+        """Show an error in a toast."""
+        if self.is_attached:
+            self.notify_error(error)
+            self.update_status()
+
+    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+        """Ask the user a question before the agent starts, and return the answer."""
+        return await self._dialogs.ask_before_start(question)
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
+        return await self._dialogs.confirm(question, yes=yes, no=no)
+
     # ------------------------------------------------------------------------- drawing
 
     def show_changes(self, changes: list[Change]) -> None:
@@ -570,7 +450,7 @@ class ConversationScreen(SessionScreen):
         facts = {change.fact for change in changes if change.kind == "fact"}
         if "phase" in facts and session.phase == "idle":
             gc_control.collect_and_freeze()
-        self._prompt_requests.show_facts(facts)
+        self._prompt_messages.show_facts(facts)
         if facts & {"phase", "stop_reason", "modes", "config_options", "models"}:
             self.refresh_bindings()
             self._settings.refresh_options()
@@ -617,7 +497,7 @@ class ConversationScreen(SessionScreen):
     def _update_questions(self) -> None:
         if self.is_attached:  # once the screen is closed, all questions are withdrawn
             self._dialogs.update()
-            self._prompt_requests.queue_strip.tab_is_taken = self._questions.shown is not None
+            self._queue_strip.tab_is_taken = self._questions.shown is not None
             self.update_status()
 
     # ------------------------------------------------------------------------- messages of the widgets
@@ -641,11 +521,11 @@ class ConversationScreen(SessionScreen):
 
     @on(Prompt.Request)
     def _carry_out(self, event: Prompt.Request) -> None:
-        self._prompt_requests.carry_out(event)
+        self._prompt_messages.carry_out(event)
 
     @on(QueueStrip.PromptAction)
     def _carry_out_queued(self, event: QueueStrip.PromptAction) -> None:
-        self._prompt_requests.carry_out_queued(event)
+        self._prompt_messages.carry_out_queued(event)
 
     @on(QueueStrip.Leave)
     def _leave_queue(self) -> None:
@@ -663,7 +543,7 @@ class ConversationScreen(SessionScreen):
             case "stop":
                 return bool(self._stop_key.label)
             case "send_again":
-                return self._prompt_actions.can_send_again
+                return self._filler.can_send_again
             case "next_mode":
                 return len(self.session.modes) > 1
         return super().check_action(action, parameters)
@@ -674,7 +554,7 @@ class ConversationScreen(SessionScreen):
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
         """Run an action, such as "copy", on an entry of the transcript."""
-        if action == "edit" and self._prompt_actions.edit_sent(entry):
+        if action == "edit" and self._filler.edit_sent(entry):
             return
         if action == "open" and self._session_commands.open_rules_of(entry):
             return
@@ -690,7 +570,7 @@ class ConversationScreen(SessionScreen):
         """
         if self._dialogs.resume():
             return
-        queue = self._prompt_requests.queue_strip
+        queue = self._queue_strip
         if queue.has_focus:
             self.transcript.focus()
         elif queue.display and not queue.disabled and self.prompt.has_focus_within:
@@ -724,7 +604,7 @@ class ConversationScreen(SessionScreen):
 
     def action_send_again(self) -> None:
         """Send the last prompt again."""
-        self._prompt_actions.send_again()
+        self._filler.send_again()
 
     def action_options(self) -> None:
         """Let the user choose an agent option and its value."""

@@ -10,23 +10,22 @@ from acp_tui.ui.theme.themes import PREFIX
 
 if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
 
 
 class ExportDialog:
     """Asks for a format, and exports the conversation to a file in acp-tui's data folder."""
 
-    def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
 
     def open(self) -> None:
         """Ask for a format, and export the conversation."""
         self._screen.run_worker(self._export(), group="export", exclusive=True)
 
     async def _export(self) -> None:
-        dialog = ChooseScreen("Export the conversation", EXPORT_FORMATS, self._context.palette)
+        dialog = ChooseScreen("Export the conversation", EXPORT_FORMATS, self._screen.palette)
         file_format = await self._screen.ask(dialog)
         if file_format is None:
             return

@@ -13,13 +13,13 @@ from acp_tui.session.safe_text import escape_invisible_line, escape_line, invisi
 from acp_tui.session.state import SlashCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.calls import PromptResult
     from acp_tui.session.record import Change
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.screens.mcp.live_servers import LiveServers
     from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
@@ -69,10 +69,10 @@ class ServerPrompts:
     resources.
     """
 
-    def __init__(self, screen: BaseScreen, prompt: Prompt, context: SessionContext) -> None:
+    def __init__(self, screen: SessionScreen, prompt: Prompt) -> None:
         self._screen = screen
         self._prompt = prompt
-        self._context = context
+        self._context = screen.context
         self._offered: dict[str, OfferedPrompt] = {}
 
     async def load(self) -> None:
@@ -208,22 +208,10 @@ SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
 class ConversationMcp:
     """Opens the MCP screen, and offers the prompts and resources of MCP servers in the input."""
 
-    def __init__(
-        self,
-        screen: BaseScreen,
-        prompt: Prompt,
-        runner: ConversationRunner,
-        context: SessionContext,
-        edit_file: Callable[[str, int | None], None],
-        closed: Callable[[], None],
-    ) -> None:
-        """`closed` is called after the MCP screen was closed."""
+    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
-        self._edit_file = edit_file
-        self._after_close = closed
-        self._prompts = ServerPrompts(screen, prompt, context)
+        self._prompts = ServerPrompts(screen, prompt)
         self._open: McpScreen | None = None
         self._live: LiveServers | None = None
 
@@ -248,12 +236,12 @@ class ConversationMcp:
             ),
             cwd=conversation.cwd,
             live=self._live,
-            session=self._context.session,
+            session=self._screen.session,
             agent=conversation.launch.title,
             note=conversation.note,
-            edit_file=self._edit_file,
+            edit_file=self._screen.entry_actions.edit_file,
         )
-        self._open = McpScreen(self._context.palette, context, server)
+        self._open = McpScreen(self._screen.palette, context, server)
         self._screen.open_dialog(self._open, self._closed)
 
     async def close(self) -> None:
@@ -264,7 +252,7 @@ class ConversationMcp:
     def _closed(self, _: None) -> None:
         self._open = None
         self._load_prompts()
-        self._after_close()
+        self._screen.panes.reload()
 
     def _load_prompts(self) -> None:
         self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.values import FormAnswer
     from acp_tui.ui.conversation.attention import Attention
     from acp_tui.ui.conversation.pending_questions import PendingQuestions
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.prompt import Prompt
 
 
@@ -28,17 +28,12 @@ class OwnTools:
     """Carries out the agent's calls to acp-tui's own tools on the screen. Implements `UserInterface`."""
 
     def __init__(
-        self,
-        screen: BaseScreen,
-        prompt: Prompt,
-        questions: PendingQuestions,
-        context: SessionContext,
-        attention: Attention,
+        self, screen: SessionScreen, prompt: Prompt, questions: PendingQuestions, attention: Attention
     ) -> None:
         self._screen = screen
         self._prompt = prompt
         self._questions = questions
-        self._context = context
+        self._context = screen.context
         self._attention = attention
 
     def toggle(self, launch: Launch, settings: Settings) -> None:

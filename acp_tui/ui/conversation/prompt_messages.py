@@ -9,15 +9,14 @@ from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.strips import QueueStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.session.state import Agent, Entry, QueuedPrompt
     from acp_tui.ui.conversation.earlier_conversation import PromptDraft
+    from acp_tui.ui.conversation.mcp_servers import ConversationMcp
+    from acp_tui.ui.conversation.question_dialogs import QuestionDialogs
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
 
 
 QUIT_WORDS = frozenset({"exit", "quit"})
@@ -32,28 +31,16 @@ class PromptMessageHandler:
         screen: SessionScreen,
         prompt: Prompt,
         runner: ConversationRunner,
-        actions: PromptFiller,
-        *,
-        use_server_prompt: Callable[[str, str], None],
-        resume_question: Callable[[], object],
+        filler: PromptFiller,
+        mcp: ConversationMcp,
+        dialogs: QuestionDialogs,
     ) -> None:
-        """Create the handler of the messages.
-
-        Args:
-            screen: The conversation's screen.
-            prompt: The prompt on this screen.
-            runner: Sends prompts and runs commands.
-            actions: Puts queued prompts back into the input.
-            use_server_prompt: Puts an MCP prompt into the input. Called with the name of the MCP
-                prompt and the text that the user typed after the name.
-            resume_question: Reopens the question that the user left to write a prompt.
-        """
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
-        self._actions = actions
-        self._use_server_prompt = use_server_prompt
-        self._resume_question = resume_question
+        self._filler = filler
+        self._mcp = mcp
+        self._dialogs = dialogs
         self.queue_strip = QueueStrip()
 
     def carry_out(self, request: Prompt.Request) -> None:
@@ -71,18 +58,18 @@ class PromptMessageHandler:
                 self._screen.transcript.follow()
                 self._runner.run_command(request.line)
             case Prompt.ServerPrompt():
-                self._use_server_prompt(request.name, request.argument)
+                self._mcp.use_prompt(request.name, request.argument)
             case Prompt.DraftChanged():
                 prompts.save_draft(request.text)
             case Prompt.ResumeQueue():
                 prompts.resume()
             case Prompt.EditLastQueued():
-                self._actions.edit_queued(prompts.take_back())
+                self._filler.edit_queued(prompts.take_back())
 
     def _submit(self, request: Prompt.Submitted) -> None:
         self._screen.transcript.follow()
         self._runner.prompts.submit(request.text, request.attachments)
-        self._resume_question()
+        self._dialogs.resume()
 
     def _ask_to_quit(self, request: Prompt.Submitted) -> None:
         """Ask whether a prompt such as "exit" is meant for acp-tui, as in other programs of the terminal."""
@@ -106,7 +93,7 @@ class PromptMessageHandler:
         prompts = self._runner.prompts
         match request:
             case QueueStrip.Edit():
-                self._actions.edit_queued(prompts.take_back(request.queued))
+                self._filler.edit_queued(prompts.take_back(request.queued))
                 self._prompt.focus()
             case QueueStrip.SendNow():
                 prompts.send_queued_now(request.queued)
@@ -119,7 +106,7 @@ class PromptMessageHandler:
         """Update the prompt and the queue. `changed` names the session's changed attributes."""
         if changed & {"queue", "queue_paused"}:
             self.show_queue()
-        self._actions.show_facts(changed)
+        self._filler.show_facts(changed)
         self.queue_strip.send_now_stops = self._prompt.send_now_stops
 
     def show_queue(self) -> None:
@@ -132,13 +119,11 @@ class PromptMessageHandler:
 class PromptFiller:
     """Moves prompts between the input, the queue and the transcript."""
 
-    def __init__(
-        self, screen: BaseScreen, prompt: Prompt, runner: ConversationRunner, context: SessionContext
-    ) -> None:
+    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
         self._screen = screen
         self._prompt = prompt
         self._runner = runner
-        self._context = context
+        self._context = screen.context
 
     # ------------------------------------------------------------------------- earlier prompts
 

@@ -17,64 +17,32 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.strips import QuestionStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from textual.screen import Screen
 
     from acp_tui.session.record import Change
     from acp_tui.session.state import Session
     from acp_tui.ui.conversation.pending_questions import Pending, PendingQuestions
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen, PageQuestion
     from acp_tui.ui.dialogs.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.permission.dialog import Later, PermissionAnswer, PermissionScreen
+    from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.schema_form.dialog import SchemaFormDialog
-
-
-MAX_AGENT_WIDTH = 40
-MAX_SESSION_WIDTH = 24
-MAX_CALL_WIDTH = 200
-
-
-def asker_of(agent: str, question: Elicitation, session: Session) -> str:
-    """Return the agent's name. If a subagent or another session asks, add its name in parentheses."""
-    agent = shorten(agent, MAX_AGENT_WIDTH)
-    if (subagent := asking_subagent(question, session)) is not None:
-        return f"{agent} (subagent: {shorten(escape_line(subagent.name), MAX_SESSION_WIDTH)})"
-    if question.session_id:
-        return f"{agent} (session {shorten(escape_line(question.session_id), MAX_SESSION_WIDTH)})"
-    return agent
-
-
-def purpose_of(question: Elicitation, session: Session) -> str:
-    """Return what the question belongs to, such as a tool call.
-
-    The result is empty if the agent does not name anything, or if the call's title is the question itself.
-    """
-    if question.call_id is not None:
-        subagent = asking_subagent(question, session)
-        calls = subagent.session.tool_calls if subagent is not None else session.tool_calls
-        call = calls.get(question.call_id)
-        title = call.title if call is not None and call.title else question.call_id
-        words = " ".join(escape_line(title).split())
-        if words == " ".join(escape_line(question.message).split()):
-            return ""
-        return f"tool call: {shorten(words, MAX_CALL_WIDTH)}"
-    if question.for_method == "authenticate":
-        return "signing in"
-    return f"the request {escape_line(question.for_method)}" if question.for_method else ""
 
 
 Answered = TypeVar("Answered")
 
-
+MAX_AGENT_WIDTH = 40
 """The maximum width of the agent's title. The agent chooses its title; a long one could hide the question."""
-
-REPLACEMENT_SECONDS = 1.0
-"""A question that opens this soon after one was withdrawn takes its place."""
-
+MAX_SESSION_WIDTH = 24
+MAX_CALL_WIDTH = 200
 MAX_SUBJECT_WIDTH = 200
 """The maximum length of a request's description in the reminder or in a prompt that reports a rejection."""
+REPLACEMENT_SECONDS = 1.0
+"""A question that opens this soon after one was withdrawn takes its place."""
 
 
 class QuestionDialogs:
@@ -82,23 +50,16 @@ class QuestionDialogs:
 
     def __init__(
         self,
-        screen: BaseScreen,
+        screen: SessionScreen,
+        prompt: Prompt,
+        runner: ConversationRunner,
         questions: PendingQuestions,
-        context: SessionContext,
-        *,
-        agent_title: Callable[[], str],
-        cancel_turn: Callable[[], None],
-        tell_agent: Callable[[str], None],
-        focus_prompt: Callable[[], None],
     ) -> None:
-        """`tell_agent` sends a prompt to the agent before the queued prompts."""
         self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
         self._questions = questions
-        self._context = context
-        self._agent_title = agent_title
-        self._cancel_turn = cancel_turn
-        self._tell_agent = tell_agent
-        self._focus_prompt = focus_prompt
+        self._context = screen.context
         self.strip = QuestionStrip()
         """The line that reminds the user of the first pending question while they write a prompt."""
         self._writing = False  # the user left the dialog to write a prompt
@@ -155,7 +116,7 @@ class QuestionDialogs:
         self._dialog = self._permission = PermissionScreen(
             pending.question,
             self._context.palette,
-            agent=shorten(self._agent_title(), MAX_AGENT_WIDTH),
+            agent=shorten(self._prompt.agent_title, MAX_AGENT_WIDTH),
             position=self._questions.position,
             session=self._context.session,
             cwd=self._context.cwd,
@@ -168,7 +129,7 @@ class QuestionDialogs:
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 
         form, asked = pending.form, pending.elicitation
-        asker, purpose = self._agent_title(), ""
+        asker, purpose = self._prompt.agent_title, ""
         if form.server:
             asker = f'MCP server "{escape_invisible_line(form.server)}"'
         elif asked is not None:
@@ -192,7 +153,7 @@ class QuestionDialogs:
         from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen, page_question
 
         page = pending.page
-        asker = asker_of(self._agent_title(), page, self._context.session)
+        asker = asker_of(self._prompt.agent_title, page, self._context.session)
         purpose = purpose_of(page, self._context.session)
         question = page_question(
             asker, page.message, page.url or "", purpose=purpose, position=self._questions.position
@@ -207,7 +168,7 @@ class QuestionDialogs:
         if not isinstance(first, PendingQuestion):
             return
         number, count = self._questions.position
-        agent = shorten(self._agent_title(), MAX_AGENT_WIDTH)
+        agent = shorten(self._prompt.agent_title, MAX_AGENT_WIDTH)
         what = shorten(" ".join(first.question.subject.description.split()), MAX_SUBJECT_WIDTH)
         self.strip.show_question(
             escape_invisible_line(f"{agent} asks: {what}"),
@@ -251,17 +212,17 @@ class QuestionDialogs:
             self._question_withdrawn()
         elif isinstance(answer, Later):
             self._writing = True
-            self._focus_prompt()
+            self._screen.type_text("")  # focuses the prompt
             self.update()
         elif answer is None:
             self._questions.answer(pending, Answer(None))
-            self._cancel_turn()
+            self._runner.stop_turn()
         else:
             self._questions.answer(pending, Answer(answer.option, answer.rules, answer.reason))
             # For a call of an MCP tool, the agent gets the reason as the result.
             if answer.reason and pending.question.kind not in ("tool", "mcp"):
                 what = shorten(escape_line(pending.question.subject.description), MAX_SUBJECT_WIDTH)
-                self._tell_agent(f"I rejected your request ({what}): {answer.reason}")
+                self._runner.prompts.submit_first(f"I rejected your request ({what}): {answer.reason}")
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Pass changes to the permission dialog, and note which questions the agent reports as answered."""
@@ -295,3 +256,32 @@ class QuestionDialogs:
 
         self._screen.open_dialog(dialog, on_close)
         return await answer
+
+
+def asker_of(agent: str, question: Elicitation, session: Session) -> str:
+    """Return the agent's name. If a subagent or another session asks, add its name in parentheses."""
+    agent = shorten(agent, MAX_AGENT_WIDTH)
+    if (subagent := asking_subagent(question, session)) is not None:
+        return f"{agent} (subagent: {shorten(escape_line(subagent.name), MAX_SESSION_WIDTH)})"
+    if question.session_id:
+        return f"{agent} (session {shorten(escape_line(question.session_id), MAX_SESSION_WIDTH)})"
+    return agent
+
+
+def purpose_of(question: Elicitation, session: Session) -> str:
+    """Return what the question belongs to, such as a tool call.
+
+    The result is empty if the agent does not name anything, or if the call's title is the question itself.
+    """
+    if question.call_id is not None:
+        subagent = asking_subagent(question, session)
+        calls = subagent.session.tool_calls if subagent is not None else session.tool_calls
+        call = calls.get(question.call_id)
+        title = call.title if call is not None and call.title else question.call_id
+        words = " ".join(escape_line(title).split())
+        if words == " ".join(escape_line(question.message).split()):
+            return ""
+        return f"tool call: {shorten(words, MAX_CALL_WIDTH)}"
+    if question.for_method == "authenticate":
+        return "signing in"
+    return f"the request {escape_line(question.for_method)}" if question.for_method else ""

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
-    from acp_tui.ui.conversation.status_tracker import StatusTracker
-    from acp_tui.ui.dialogs.base_screen import SessionContext
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.strips import QueueStrip
@@ -42,7 +40,6 @@ class Continuation:
         prompt: Prompt,
         queue_strip: QueueStrip,
         runner: ConversationRunner,
-        context: SessionContext,
         open_new_session: Callable[[PromptDraft], None],
     ) -> None:
         """`open_new_session` opens another screen, with a draft in its prompt."""
@@ -50,7 +47,7 @@ class Continuation:
         self._prompt = prompt
         self._queue_strip = queue_strip
         self._runner = runner
-        self._context = context
+        self._context = screen.context
         self._open_new_session = open_new_session
         self._line: ReadOnlyLine | None = None
 
@@ -197,9 +194,8 @@ class ReadOnlyLine(Widget, can_focus=True):
 class AgentReadiness:
     """Tells the status line why the agent accepts no prompt, for example that the agent has ended."""
 
-    def __init__(self, screen: SessionScreen, status: StatusTracker, runner: ConversationRunner) -> None:
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner) -> None:
         self._screen = screen
-        self._status = status
         self._runner = runner
 
     @property
@@ -208,22 +204,22 @@ class AgentReadiness:
 
     def open_failed(self) -> None:
         """Show that no session was opened, and which key restarts the agent."""
-        self._status.stuck = f"not ready · {self._restart_key} tries again"
+        self._screen.status.stuck = f"not ready · {self._restart_key} tries again"
         self._update()
 
     def not_reopened(self) -> None:
         """Show that the session can only be read."""
-        self._status.stuck = "read-only"
+        self._screen.status.stuck = "read-only"
         self._update()
 
     def sign_in_required(self) -> None:
         """Show that the user has to sign in first."""
-        self._status.stuck = f"not signed in · {self._restart_key} to sign in"
+        self._screen.status.stuck = f"not signed in · {self._restart_key} to sign in"
         self._update()
 
     def work_started(self) -> None:
         """Clear the text in the status line: a sign-in or the opening of a session has begun."""
-        self._status.stuck = ""
+        self._screen.status.stuck = ""
         self._update()
 
     def _update(self) -> None:

@@ -121,7 +121,7 @@ class ReplayScreen(SessionScreen):
         super().__init__(player.session, StatusTracker(player.title), palette)
         self.player = player
         self.paused = False
-        self._subagents = SubagentViews(self, self.context, self.now)
+        self._subagents = SubagentViews(self)
         self._problems = problems
         self._clock: Timer | None = None
         self._skipped_facts: set[str | None] = set()  # changed facts that are not drawn yet; None: an entry

@@ -8,32 +8,21 @@ from acp_tui.errors import UserError
 from acp_tui.session.state import ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from acp_tui.session.record import Change
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.screens.review.review_screen import ReviewScreen
 
 
 class ReviewOpener:
     """Owns the review screen while it is open."""
 
-    def __init__(
-        self,
-        screen: BaseScreen,
-        runner: ConversationRunner,
-        context: SessionContext,
-        edit_file: Callable[[str, int | None], None],
-        closed: Callable[[], None],
-    ) -> None:
-        """`closed` is called after the review was closed."""
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
-        self._edit_file = edit_file
-        self._after_close = closed
         self._open: ReviewScreen | None = None
         self._restored = False
 
@@ -48,19 +37,19 @@ class ReviewOpener:
             prepared.app_context.load_comments(prepared.conversation)
             self._restored = True
         context = ReviewContext(
-            session=self._context.session,
-            cwd=self._context.cwd,
+            session=self._screen.session,
+            cwd=self._screen.context.cwd,
             prompts=self._prompts,
-            edit_file=self._edit_file,
+            edit_file=self._screen.entry_actions.edit_file,
             save_comments=self._save_comments,
             send=self._send,
         )
-        self._open = ReviewScreen(prepared.conversation.review, self._context.palette, context, first)
+        self._open = ReviewScreen(prepared.conversation.review, self._screen.palette, context, first)
         self._screen.open_dialog(self._open, self._closed)
 
     def _closed(self, _: None) -> None:
         self._open = None
-        self._after_close()
+        self._screen.panes.reload()
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Update the open review from the files on disk if a tool call or the turn has ended."""
@@ -71,7 +60,7 @@ class ReviewOpener:
             self._open.request_refresh()
 
     def _prompts(self) -> list[str]:
-        return [prompt.text for prompt in self._context.session.prompts]
+        return [prompt.text for prompt in self._screen.session.prompts]
 
     def _save_comments(self) -> None:
         prepared = self._runner.prepared

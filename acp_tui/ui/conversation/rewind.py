@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.rewind import Rewind as FileRewind
     from acp_tui.ui.conversation.earlier_conversation import NewSession
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.theme.palette import Palette, Spans
     from acp_tui.ui.widgets.bar import Hint
@@ -48,16 +48,12 @@ class RewindActions:
     """Lets the user choose a prompt and what to restore, and shows what would happen to the files."""
 
     def __init__(
-        self,
-        screen: BaseScreen,
-        runner: ConversationRunner,
-        context: SessionContext,
-        new_session: NewSession | None,
+        self, screen: SessionScreen, runner: ConversationRunner, new_session: NewSession | None
     ) -> None:
         """Without `new_session`, only files can be restored."""
         self._screen = screen
         self._runner = runner
-        self._context = context
+        self._context = screen.context
         self._new_session = new_session
 
     def commands(self) -> Iterator[PaletteCommand]:

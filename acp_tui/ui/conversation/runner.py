@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
@@ -17,8 +17,65 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
     from acp_tui.session.attachment import Attachment
-    from acp_tui.session.state import AuthMethod, QueuedPrompt
-    from acp_tui.ui.dialogs.interfaces import ConversationView, PreparedConversation
+    from acp_tui.session.events import Event
+    from acp_tui.session.record import Change, Record
+    from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
+    from acp_tui.ui.dialogs.interfaces import PreparedConversation, StartAnswer, StartQuestion
+
+    Step = Callable[[], Awaitable[None]]
+
+
+class ConversationView(Protocol):
+    """Interface through which a `ConversationRunner` reports to the screen and asks the user."""
+
+    def session_created(self, session: Session) -> None:
+        """Called when the state of the session was created. The agent is not running yet."""
+
+    def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
+        """Called when a record has been applied to the session."""
+
+    def start_failed(self, error: UserError) -> None:
+        """Called when the conversation could not be created, or the user refused to start its agent."""
+
+    def opening_started(self) -> None:
+        """Called each time a session is about to be opened, and after a sign-in even if one is open."""
+
+    def session_opened(self) -> None:
+        """Called each time a session has been opened, and after a sign-in even if one was open."""
+
+    def open_failed(self) -> None:
+        """Called when the agent did not start or opened no session. The transcript shows the reason."""
+
+    def not_reopened(self, reason: str) -> None:
+        """Called when the agent cannot reopen the requested session. `reason` is a sentence."""
+
+    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
+        """Called when the agent requires a sign-in, or a sign-in has failed. `reason` says why."""
+
+    def sign_in_abandoned(self) -> None:
+        """Called when an attempt to sign in was abandoned, for example because the user closed the dialog."""
+
+    def turn_failed(self, error: UserError, text: str) -> None:
+        """Called when the prompt `text` could not be sent, or the agent answered it with an error.
+
+        Not called if the agent requires a sign-in.
+        """
+
+    def send_failed(self, error: UserError, text: str) -> None:
+        """Called when `text` was not sent: a prompt, or `!` and a shell command.
+
+        A prompt is not sent if an attachment cannot be read, or if the user declines an attachment. A command
+        is not run while acp-tui is still starting.
+        """
+
+    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+        """Ask the user a question before the agent starts, and return the chosen answer."""
+
+    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
+        """Ask the user a question, and return True for yes. `yes` and `no` are the labels of the answers."""
+
+    def show_error(self, error: UserError) -> None:
+        """Show an error that no other method reports."""
 
 
 class BackgroundTasks:
@@ -169,29 +226,10 @@ class PromptSender:
 class SignInFlow:
     """The sign-ins of one conversation. The user chooses the method of each attempt."""
 
-    def __init__(
-        self,
-        view: ConversationView,
-        conversation: Callable[[], Conversation],
-        *,
-        reopen: Callable[[], Awaitable[bool]],
-        restart: Callable[[], Awaitable[bool]],
-        resend: Callable[[], None],
-    ) -> None:
-        """Create the flow.
-
-        Args:
-            view: Asks the user to choose a method.
-            conversation: Returns the conversation.
-            reopen: Opens the session unless it is open. Returns True if it is open afterwards.
-            restart: Restarts the agent and reopens the session. Returns True if the session is open.
-            resend: Sends the refused prompt again, if there is one.
-        """
+    def __init__(self, view: ConversationView, runner: ConversationRunner) -> None:
+        """`view` asks the user to choose a method; `runner` repeats what the agent refused."""
         self._view = view
-        self._conversation = conversation
-        self._reopen = reopen
-        self._restart = restart
-        self._resend = resend
+        self._runner = runner
         self._login: asyncio.Task[None] | None = None
         self._refused: list[Callable[[], None]] = []  # repeat the refused requests, apart from prompts
         self._last_attempt: tuple[str, int] | None = None  # the method's name, and the turn at the time
@@ -208,7 +246,7 @@ class SignInFlow:
             self._view.sign_in_required(need.methods, self._reason(need))
 
     def _reason(self, need: SignInNeeded) -> str:
-        conversation = self._conversation()
+        conversation = self._runner.started_conversation
         title, said = conversation.launch.title, need.error.message
         attempt, self._last_attempt = self._last_attempt, None
         if attempt is not None and conversation.session.turn <= attempt[1] + 1:
@@ -224,7 +262,7 @@ class SignInFlow:
 
     async def by_agent(self, method: AuthMethod) -> None:
         """Sign in by a method that the agent performs. `cancel` ends the wait."""
-        conversation = self._conversation()
+        conversation = self._runner.started_conversation
         self._cancelled = None
         self._login = login = asyncio.create_task(conversation.sign_in(method.id))
         try:
@@ -246,7 +284,7 @@ class SignInFlow:
             return
         finally:
             self._login = None
-        await self._succeeded(method.name, self._reopen)
+        await self._succeeded(method.name, self._runner.reopen)
 
     def cancel(self) -> None:
         """Stop waiting for the agent's sign-in."""
@@ -256,11 +294,11 @@ class SignInFlow:
     async def by_program(self, method: AuthMethod) -> None:
         """Restart the agent after the program of `method` has signed in: a running agent would not notice."""
         self._cancelled = None
-        await self._succeeded(method.name, self._restart)
+        await self._succeeded(method.name, self._runner.restart)
 
     def failed(self, reason: str) -> None:
         """Let the user choose a method again after a failed sign-in."""
-        agent = self._conversation().session.agent
+        agent = self._runner.started_conversation.session.agent
         self._view.sign_in_required(agent.auth_methods if agent is not None else [], reason)
 
     def abandon(self) -> None:
@@ -275,19 +313,15 @@ class SignInFlow:
         """
         name, self._cancelled = self._cancelled, None
         if name is not None:
-            await self._reopen()
+            await self._runner.reopen()
 
     async def _succeeded(self, name: str, proceed: Callable[[], Awaitable[bool]]) -> None:
-        self._last_attempt = name, self._conversation().session.turn
+        self._last_attempt = name, self._runner.started_conversation.session.turn
         if await proceed():
             refused, self._refused = self._refused, []
-            self._resend()
+            self._runner.resend_refused()
             for repeat in refused:
                 repeat()
-
-
-if TYPE_CHECKING:
-    Step = Callable[[], Awaitable[None]]
 
 
 class ConversationRunner:
@@ -314,20 +348,16 @@ class ConversationRunner:
         """True while the agent starts or its session is being opened."""
         self.prepared: PreparedConversation | None = None
         self.prompts = PromptSender(view, self._tasks)
-        self.sign_in = SignInFlow(
-            view,
-            self._started_conversation,
-            reopen=self._reopen,
-            restart=self.restart,
-            resend=self._resend_refused,
-        )
+        self.sign_in = SignInFlow(view, self)
 
     @property
     def conversation(self) -> Conversation | None:
         """The conversation, or None before it exists."""
         return self.prepared.conversation if self.prepared is not None else None
 
-    def _started_conversation(self) -> Conversation:
+    @property
+    def started_conversation(self) -> Conversation:
+        """The conversation. `start` must have created it."""
         assert self.prepared is not None
         return self.prepared.conversation
 
@@ -378,8 +408,7 @@ class ConversationRunner:
 
     async def open_new(self) -> None:
         """Open a new session instead of the requested one. Restart the agent if it has ended."""
-        assert self.prepared is not None
-        conversation = self.prepared.conversation
+        conversation = self.started_conversation
         start = conversation.reconnect if conversation.session.phase == "dead" else None
         await self._open_by(start, conversation.open_new, self._apply_options)
 
@@ -435,12 +464,12 @@ class ConversationRunner:
             self._open_failed(failure, opening)
         return failure is None
 
-    async def _reopen(self) -> bool:
+    async def reopen(self) -> bool:
         """After a sign-in, repeat the refused steps. If there are none, open the session unless it is open.
 
         Return True if the session is open afterwards.
         """
-        is_open = self._started_conversation().session.phase in ("idle", "prompting")
+        is_open = self.started_conversation.session.phase in ("idle", "prompting")
         return await self._open_by(None, *(self._refused_opening or (() if is_open else (self._open,))))
 
     async def _open(self) -> None:
@@ -475,18 +504,16 @@ class ConversationRunner:
         """Pause the queue, because its prompts may make no sense in a new session."""
         from acp_tui.session.events import QueuePaused
 
-        assert self.prepared is not None
-        session = self.prepared.conversation.session
-        if not all(prompt.paused for prompt in session.queue):
-            self.prepared.conversation.note(QueuePaused(True))
+        conversation = self.started_conversation
+        if not all(prompt.paused for prompt in conversation.session.queue):
+            conversation.note(QueuePaused(True))
 
     def _add_to_transcript(self, error: UserError) -> None:
         """Add an error to the transcript, unless the transcript's last entry is an error already."""
         from acp_tui.session.events import Noticed
         from acp_tui.session.state import Notice
 
-        assert self.prepared is not None
-        conversation = self.prepared.conversation
+        conversation = self.started_conversation
         last = conversation.session.entries[-1:]
         if not (last and isinstance(last[0], Notice) and last[0].level == "error"):
             conversation.note(Noticed("error", str(error)))
@@ -563,7 +590,8 @@ class ConversationRunner:
         else:
             self._view.turn_failed(error, text)
 
-    def _resend_refused(self) -> None:
+    def resend_refused(self) -> None:
+        """After a sign-in, send the refused prompt again, if there is one."""
         assert self._prompt_queue is not None
         self._prompt_queue.resend_refused()
 

@@ -23,7 +23,7 @@ from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.strips import NewBelow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Sequence
+    from collections.abc import Hashable, Iterable, Sequence
 
     from textual.app import ComposeResult
     from textual.layout import Layout
@@ -45,65 +45,24 @@ Meanwhile, changes only update the mark of the conversation in the tab strip.
 """
 
 
-class FrameBatch:
-    """Draws the first change after a pause immediately, and collects later ones for the next frame."""
-
-    def __init__(self, owner: BaseScreen, show: Callable[[list[Change]], None]) -> None:
-        """`show` draws changes; it is called in the message loop of `owner`."""
-        self._owner = owner
-        self._show = show
-        self._changes: list[Change] = []
-        self._updated: set[int] = set()  # ids of updated entries; one update of each per frame is enough
-        self._is_scheduled = False
-        self._drawn_at = 0.0
-
-    def add(self, changes: Sequence[Change]) -> None:
-        """Queue changes for the next frame."""
-        for change in changes:
-            if change.kind == "updated" and change.entry is not None:
-                if change.entry.id in self._updated:
-                    continue
-                self._updated.add(change.entry.id)
-            self._changes.append(change)
-        if not self._is_scheduled and self._changes:
-            self._is_scheduled = True
-            pause = FRAME_SECONDS if self._owner.is_in_front else HIDDEN_SECONDS
-            wait = max(0.0, self._drawn_at + pause - time.monotonic())
-            asyncio.get_running_loop().call_later(wait, self._owner.call_next, self.flush)
-
-    def flush(self) -> None:
-        """Draw the queued changes now."""
-        self._is_scheduled = False
-        changes, self._changes = self._changes, []
-        self._updated.clear()
-        if changes and self._owner.display:  # False while the screen is being removed and has no widgets
-            self._show(changes)
-        self._drawn_at = time.monotonic()
-
-
-class UndrawnChanges:
-    """Keeps one change of each kind for each entry, and one change for each session attribute.
+class ChangeBatch:
+    """Collects changes, one of each kind for each entry, and one for each session attribute.
 
     Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
     the background needs less memory and drawing time.
     """
 
     def __init__(self) -> None:
-        self._changes: list[Change] = []
-        self._known: set[Hashable] = set()
+        self._changes: dict[Hashable, Change] = {}
 
     def add(self, changes: Iterable[Change]) -> None:
-        """Add changes that were not drawn."""
+        """Add changes that are not in the batch yet."""
         for change in changes:
-            key = _key(change)
-            if key not in self._known:
-                self._known.add(key)
-                self._changes.append(change)
+            self._changes.setdefault(_key(change), change)
 
     def take(self) -> list[Change]:
         """Return the changes in their order, and forget them."""
-        changes, self._changes = self._changes, []
-        self._known.clear()
+        changes, self._changes = list(self._changes.values()), {}
         return changes
 
 
@@ -111,7 +70,34 @@ def _key(change: Change) -> Hashable:
     """Return what the change is about."""
     if change.inner is not None:
         return (id(change.session), _key(change.inner))
-    return (change.kind, change.entry.id if change.entry is not None else change.fact)
+    return (change.kind, change.fact if change.entry is None else id(change.entry))
+
+
+class FrameScheduler:
+    """Draws the first change after a pause immediately, and collects later ones for the next frame."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self._screen = screen
+        self._changes = ChangeBatch()
+        self._is_scheduled = False
+        self._drawn_at = 0.0
+
+    def add(self, changes: Sequence[Change]) -> None:
+        """Queue changes for the next frame."""
+        self._changes.add(changes)
+        if not self._is_scheduled and changes:
+            self._is_scheduled = True
+            pause = FRAME_SECONDS if self._screen.is_in_front else HIDDEN_SECONDS
+            wait = max(0.0, self._drawn_at + pause - time.monotonic())
+            asyncio.get_running_loop().call_later(wait, self._screen.call_next, self.flush)
+
+    def flush(self) -> None:
+        """Draw the queued changes now."""
+        self._is_scheduled = False
+        changes = self._changes.take()
+        if changes and self._screen.display:  # False while the screen is being removed and has no widgets
+            self._screen.show_changes(changes)
+        self._drawn_at = time.monotonic()
 
 
 class Find:
@@ -202,21 +188,14 @@ class SessionScreen(BaseScreen):
         super().__init__(palette)
         self.context = SessionContext(session, palette)
         self.status = status
-        self.frames = FrameBatch(self, self.show_changes)
-        self._undrawn = UndrawnChanges()
+        self.frames = FrameScheduler(self)
+        self._undrawn = ChangeBatch()  # for the transcript and the panes, until the tab is in front
         self.transcript = Transcript(session, palette)
         self.entry_actions = EntryActions(self, self.transcript, self.context)
         self._find_line = FindLine()
         self.find = Find(self._find_line, self.transcript)
         self.panes = SidePanes(self, self.transcript, self.context, lambda: self.type_text(""))
-        self._pane_actions = PaneActions(
-            self,
-            self.panes,
-            self.context,
-            edit_file=self.entry_actions.edit_file,
-            choose_option=self.choose_option,
-            show_server=self.show_server,
-        )
+        self._pane_actions = PaneActions(self, self.panes, self.context)
         self._interrupted_at = 0.0
         self._status_is_due = False
 
@@ -432,7 +411,15 @@ class SessionScreen(BaseScreen):
     @on(PaneItemAction)
     def _run_pane_item_action(self, event: PaneItemAction) -> None:
         event.stop()
-        self._pane_actions.run(event)
+        match event.action:
+            case "edit":
+                self.entry_actions.edit_file(event.key, event.line)
+            case "set":
+                self.choose_option(event.key)
+            case "server":
+                self.show_server(event.key)
+            case _:
+                self._pane_actions.run(event)
 
     # ------------------------------------------------------------------------- keys
 

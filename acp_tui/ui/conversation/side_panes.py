@@ -244,31 +244,17 @@ SCAN_PAUSE_FACTOR = 4
 
 
 class PaneActions:
-    """Runs the pane actions that need the conversation, a dialog or the user's editor."""
+    """Runs the pane actions that need the conversation or a dialog."""
 
-    def __init__(
-        self,
-        screen: BaseScreen,
-        panes: SidePanes,
-        context: SessionContext,
-        *,
-        edit_file: Callable[[str, int | None], None],
-        choose_option: Callable[[str], None],
-        show_server: Callable[[str], None],
-    ) -> None:
+    def __init__(self, screen: BaseScreen, panes: SidePanes, context: SessionContext) -> None:
         self._screen = screen
         self._panes = panes
         self._context = context
-        self._edit_file = edit_file
-        self._choose_option = choose_option
-        self._show_server = show_server
         self._scanning = CoalescingWorker(screen, self._scan, screen.notify_error)
 
     def run(self, event: PaneItemAction) -> None:
         """Run the action that a pane requested."""
         match event.action:
-            case "edit":
-                self._edit_file(event.key, event.line)
             case "look":
                 self.request_scan()
             case "diff":
@@ -283,10 +269,6 @@ class PaneActions:
                 self._show_output(event.key)
             case "kill":
                 self._screen.run_worker(self._kill_terminal(event.key), group="kill")
-            case "set":
-                self._choose_option(event.key)
-            case "server":
-                self._show_server(event.key)
 
     # ------------------------------------------------------------------------- terminals
 

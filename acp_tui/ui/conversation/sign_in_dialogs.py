@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.reopening import AgentReadiness
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
-    from acp_tui.ui.dialogs.base_screen import SessionContext
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.theme.palette import Palette, Spans
     from acp_tui.ui.widgets.bar import Hint
@@ -51,16 +50,10 @@ if TYPE_CHECKING:
 class SignInDialogs:
     """Lets the user choose a sign-in method, and signs in with it."""
 
-    def __init__(
-        self,
-        screen: SessionScreen,
-        runner: ConversationRunner,
-        context: SessionContext,
-        readiness: AgentReadiness,
-    ) -> None:
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner, readiness: AgentReadiness) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
+        self._context = screen.context
         self._readiness = readiness
         self._is_asking = False
         """True while the user chooses a method, and while the program of the chosen method runs."""

@@ -15,10 +15,10 @@ from acp_tui.ui.conversation.session_screen import SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from acp_tui.session.state import Entry
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.dialogs.base_screen import SessionContext
 
 
 class SubagentScreen(SessionScreen):
@@ -28,10 +28,10 @@ class SubagentScreen(SessionScreen):
     INTERRUPT = "subagent.interrupt"
     AUTO_FOCUS = "Transcript"
 
-    def __init__(self, subagent: Subagent, host: SubagentViews, conversation: SessionContext) -> None:
+    def __init__(self, subagent: Subagent, views: SubagentViews, conversation: SessionContext) -> None:
         """`conversation` is the context of the subagent's conversation."""
         self.subagent = subagent
-        self._host = host
+        self._views = views
         super().__init__(subagent.session, StatusTracker(_title(subagent)), conversation.palette)
         cwd = subagent.session.cwd or conversation.cwd
         self.status.project = folder_label(cwd) if cwd else ""
@@ -39,7 +39,7 @@ class SubagentScreen(SessionScreen):
 
     def now(self) -> float:
         """Return the current time, in seconds since the epoch; in a replay, that of the recording."""
-        return self._host.now()
+        return self._views.now()
 
     def show_again(self, subagent: Subagent | None) -> None:
         """Draw the transcript again after a change of the kind "reset" (see `Change`).
@@ -66,19 +66,19 @@ class SubagentScreen(SessionScreen):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return False for "stop_subagent" while the subagent cannot be stopped."""
         if action == "stop_subagent":
-            return self._host.can_stop(self.subagent)
+            return self._views.can_stop(self.subagent)
         return super().check_action(action, parameters)
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
         """Run an action, such as "copy", on an entry of the transcript."""
         if action == "kill" and not isinstance(entry, Subagent):
             entry = self.subagent
-        if not self._host.run_entry_action(action, entry):
+        if not self._views.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
 
     def action_stop_subagent(self) -> None:
         """Stop this subagent."""
-        self._host.stop(self.subagent)
+        self._views.stop(self.subagent)
 
     def action_close(self) -> None:
         """Close the search or the panes over the transcript; if neither is open, go back."""
@@ -98,12 +98,14 @@ def _title(subagent: Subagent) -> str:
 class SubagentViews:
     """Opens and updates the transcripts of subagents, and stops subagents."""
 
-    def __init__(self, screen: BaseScreen, context: SessionContext, now: Callable[[], float]) -> None:
-        """`screen` and `context` belong to the conversation; `now` is the conversation's clock."""
+    def __init__(self, screen: SessionScreen) -> None:
         self._screen = screen
-        self._context = context
+        self._context = screen.context
         self._open: list[SubagentScreen] = []
-        self.now = now
+
+    def now(self) -> float:
+        """Return the conversation's time; see `SessionScreen.now`."""
+        return self._screen.now()
 
     def run_entry_action(self, action: str, entry: Entry) -> bool:
         """Run an action on an entry of the transcript; return False if the action is not about subagents."""
@@ -117,7 +119,6 @@ class SubagentViews:
 
     def open(self, entry: Entry) -> None:
         """Show the transcript that belongs to an entry."""
-
         subagent = self._context.session.subagents.get(kind_of(entry).transcript(entry) or "")
         if subagent is None:
             self._screen.notify("This entry has no transcript to open.", timeout=3)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.ui.conversation.runner import ConversationRunner
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+    from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.dialogs.interfaces import PreparedConversation
     from acp_tui.workspace.git.worktree import Worktree
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
@@ -27,10 +27,9 @@ class WorktreeFinish:
     The worktree is removed only after the agent has ended, and only if nothing has changed since the answer.
     """
 
-    def __init__(self, screen: BaseScreen, runner: ConversationRunner, context: SessionContext) -> None:
+    def __init__(self, screen: SessionScreen, runner: ConversationRunner) -> None:
         self._screen = screen
         self._runner = runner
-        self._context = context
         self._decision: FinishDecision | None = None
         self._closing = False  # the user has just answered; do not ask again
         self._merged = ""  # says what was merged
@@ -92,7 +91,7 @@ class WorktreeFinish:
         if _is_shared(prepared):
             return True
         self.forget_decision()
-        if self._context.session.working:
+        if self._screen.session.working:
             self._runner.stop_turn()
         try:
             return await self._ask(worktree, await asyncio.to_thread(current_status, worktree))
@@ -105,7 +104,7 @@ class WorktreeFinish:
         self._decision = None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
-        proposal = escape_line(" ".join((self._context.session.title or "").split()))
+        proposal = escape_line(" ".join((self._screen.session.title or "").split()))
         decision = await FinishDialogs(self._screen, worktree, proposal=proposal).ask(status)
         if decision is None:
             return False

@@ -1,4 +1,4 @@
-"""Interfaces between the runner of a conversation, the command line and the screen."""
+"""Interfaces between the command line, which prepares a conversation, and the screen that runs it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from acp_tui.app_context import AppContext
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import AuthMethod, Session
     from acp_tui.workspace.git.worktree import WorktreeLock
 
 
@@ -106,56 +103,3 @@ class PreparedConversation(Protocol):
 
     async def apply_options(self, failed: Callable[[UserError], None]) -> None:
         """Apply the requested modes and options to the open session; report failures to `failed`."""
-
-
-class ConversationView(Protocol):
-    """Interface through which a `ConversationRunner` reports to the screen and asks the user."""
-
-    def session_created(self, session: Session) -> None:
-        """Called when the state of the session was created. The agent is not running yet."""
-
-    def record_applied(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Called when a record has been applied to the session."""
-
-    def start_failed(self, error: UserError) -> None:
-        """Called when the conversation could not be created, or the user refused to start its agent."""
-
-    def opening_started(self) -> None:
-        """Called each time a session is about to be opened, and after a sign-in even if one is open."""
-
-    def session_opened(self) -> None:
-        """Called each time a session has been opened, and after a sign-in even if one was open."""
-
-    def open_failed(self) -> None:
-        """Called when the agent did not start or opened no session. The transcript shows the reason."""
-
-    def not_reopened(self, reason: str) -> None:
-        """Called when the agent cannot reopen the requested session. `reason` is a sentence."""
-
-    def sign_in_required(self, methods: list[AuthMethod], reason: str) -> None:
-        """Called when the agent requires a sign-in, or a sign-in has failed. `reason` says why."""
-
-    def sign_in_abandoned(self) -> None:
-        """Called when an attempt to sign in was abandoned, for example because the user closed the dialog."""
-
-    def turn_failed(self, error: UserError, text: str) -> None:
-        """Called when the prompt `text` could not be sent, or the agent answered it with an error.
-
-        Not called if the agent requires a sign-in.
-        """
-
-    def send_failed(self, error: UserError, text: str) -> None:
-        """Called when `text` was not sent: a prompt, or `!` and a shell command.
-
-        A prompt is not sent if an attachment cannot be read, or if the user declines an attachment. A command
-        is not run while acp-tui is still starting.
-        """
-
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
-        """Ask the user a question before the agent starts, and return the chosen answer."""
-
-    async def confirm(self, question: str, *, yes: str, no: str) -> bool:
-        """Ask the user a question, and return True for yes. `yes` and `no` are the labels of the answers."""
-
-    def show_error(self, error: UserError) -> None:
-        """Show an error that no other method reports."""

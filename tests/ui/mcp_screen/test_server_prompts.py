@@ -28,7 +28,7 @@ class Access:
 
 async def use(ui: ConversationUi, *messages: tuple[str, dict[str, Any]]) -> str:
     """Use a prompt without arguments whose result consists of these messages, and return the input."""
-    prompts = ServerPrompts(ui.screen, ui.prompt, ui.screen.context)
+    prompts = ServerPrompts(ui.screen, ui.prompt)
     prompts._offered = {"docs:ask": OfferedPrompt("docs", "ask", "", [])}
     conversation = ui.screen.runner.conversation
     assert conversation is not None

@@ -143,14 +143,7 @@ class SampleScreen(SessionScreen):
     def __init__(self, session: Session, palette: Palette) -> None:
         super().__init__(session, StatusTracker("Claude Agent"), palette)
         self.context.conversation = FakeConversation()  # type: ignore[assignment]
-        self._pane_actions = KnownChanges(
-            self,
-            self.panes,
-            self.context,
-            edit_file=self.entry_actions.edit_file,
-            choose_option=self.choose_option,
-            show_server=self.show_server,
-        )
+        self._pane_actions = KnownChanges(self, self.panes, self.context)
 
     def on_mount(self) -> None:
         self.show_session(self.session, CWD)

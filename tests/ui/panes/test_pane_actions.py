@@ -95,7 +95,7 @@ async def test_a_changed_file_opens_as_a_diff_and_in_the_editor(
         await ui.sees("file.txt: since the session began", "two", "2")
         await ui.press("escape")
         # A test has no terminal to release.
-        monkeypatch.setattr(ui.screen._pane_actions, "_edit_file", lambda *place: opened.append(place))
+        monkeypatch.setattr(ui.screen.entry_actions, "edit_file", lambda *place: opened.append(place))
         await ui.press("enter")
         await ui.until(lambda: opened == [(str(file), 3)])
 

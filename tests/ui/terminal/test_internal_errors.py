@@ -110,7 +110,7 @@ KEYBOARD = """
 
 SCREEN = """
     from textual.widgets import Static
-    import acp_tui.ui.conversation.session_screen as frame_batch
+    import acp_tui.ui.conversation.session_screen as session_screen
     import acp_tui.ui.dialogs.help as help
 
     class Broken(Static):
@@ -118,12 +118,13 @@ SCREEN = """
             raise ValueError('[while] drawing')
 
     def broken(self):
-        if any(getattr(change.entry, 'text', '') == 'not shown' for change in self._changes):
+        changes = self._changes._changes.values()
+        if any(getattr(change.entry, 'text', '') == 'not shown' for change in changes):
             raise ValueError('[in] a message')
         flush(self)
 
-    flush = frame_batch.FrameBatch.flush
-    frame_batch.FrameBatch.flush = broken
+    flush = session_screen.FrameScheduler.flush
+    session_screen.FrameScheduler.flush = broken
     help.HelpScreen.compose = lambda self: [Broken('words')]
     """
 CTRL_N, CTRL_O, F1 = "\x0e", "\x0f", "\x1bOP"
