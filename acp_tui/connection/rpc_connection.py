@@ -13,8 +13,9 @@ from acp_tui.connection.agent_process import AgentProcess
 from acp_tui.connection.errors import AgentGone, AgentTimeout, RequestFailed, SignInNeeded
 from acp_tui.connection.params import trace_context
 from acp_tui.connection.pending_requests import PendingRequests
-from acp_tui.connection.transport import CURRENT_CALL, MAX_MESSAGE_BYTES, SentRequest, WireTransport
+from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
+from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable

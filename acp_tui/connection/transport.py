@@ -16,9 +16,9 @@ from collections import deque
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.processes.line_splitter import LineSplitter
-from acp_tui.protocol import translator
+from acp_tui.protocol import json_rpc
 from acp_tui.protocol.client_records import to_record
+from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES, NOT_JSON, LineSplitter, decode, is_id, own_id
 from acp_tui.session.events import Noticed
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 
@@ -66,9 +66,6 @@ if TYPE_CHECKING:
     Observe = Callable[[Record, str | None], None]
 
 log = logging.getLogger(__name__)
-
-MAX_MESSAGE_BYTES = 256 * 1024 * 1024
-"""The longest line that is accepted from an agent. Real messages are far shorter; the limit bounds memory."""
 
 
 class SentRequest:
@@ -139,7 +136,7 @@ class WireTransport:
             size = self._splitter.pending
             rest = self._splitter.rest()
             if rest and not rest.isspace():
-                self._report(f"The agent's {translator.unended_fault(size)}")
+                self._report(f"The agent's {json_rpc.unended_fault(size)}")
                 self._unanswered.clear()  # the missing line end, not a late flush, is why no answer was seen
             self._lines.append(rest)
 
@@ -148,9 +145,8 @@ class WireTransport:
         if not line or line.isspace():
             return
         text = line.decode("utf-8", "replace")
-        try:
-            frame = json.loads(text)
-        except (ValueError, RecursionError):
+        frame = decode(text)
+        if frame is NOT_JSON:
             frame = self._read_faulty(text)
         self._observe(Record(self._clock(), "received", frame), text)
         if frame.__class__ is dict:
@@ -167,12 +163,12 @@ class WireTransport:
 
     def _read_faulty(self, text: str) -> Any:
         """Return the message behind a byte order mark, or the text itself: the translator reports it."""
-        if text.startswith(translator.BYTE_ORDER_MARK):
-            with contextlib.suppress(ValueError, RecursionError):
-                frame = json.loads(text.removeprefix(translator.BYTE_ORDER_MARK))
-                self._report(f"The agent's {translator.MARKED}")
+        if text.startswith(json_rpc.BYTE_ORDER_MARK):
+            frame = decode(text.removeprefix(json_rpc.BYTE_ORDER_MARK))
+            if frame is not NOT_JSON:
+                self._report(f"The agent's {json_rpc.MARKED}")
                 return frame
-        self._fault = translator.line_fault(text) or self._fault
+        self._fault = json_rpc.line_fault(text) or self._fault
         return text
 
     def _report(self, fault: str) -> None:
@@ -182,7 +178,7 @@ class WireTransport:
 
     def _receive_request(self, frame: dict[str, Any]) -> None:
         request_id, method = frame["id"], frame["method"]
-        if not isinstance(request_id, int | str) or isinstance(request_id, bool):
+        if not is_id(request_id):
             return  # no valid id to answer to; already observed
         if not isinstance(method, str):
             error = {"code": INVALID_REQUEST, "message": "Invalid request"}
@@ -192,14 +188,12 @@ class WireTransport:
             self._for_sdk.append(frame)
 
     def _receive_answer(self, frame: dict[str, Any]) -> None:
-        request_id = frame.get("id")
-        if isinstance(request_id, str) and request_id.isdecimal() and len(request_id) < 10:
-            request_id = int(request_id)  # some agents return our numeric ids as strings
-        if not isinstance(request_id, int) or isinstance(request_id, bool) or request_id not in self._pending:
+        request_id = own_id(frame.get("id"), self._pending)
+        if not is_id(request_id) or request_id not in self._pending:
             return  # unknown id or second answer; already observed
         del self._pending[request_id]
         if (method := self._unanswered.pop(request_id, None)) is not None and not self._process.writable:
-            self._report(translator.LATE.format(method=method))
+            self._report(json_rpc.LATE.format(method=method))
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
             # Errors come in every shape: the whole error goes to `data`, where `RpcConnection.call` reads it.
@@ -231,21 +225,21 @@ class WireTransport:
         """Note that nobody waits for an answer any more. Return a sentence that may explain the silence."""
         if request_id is not None:
             self._unanswered[request_id] = method
-        return self.stdout_fault() or ("" if self._has_output else translator.SILENT)
+        return self.stdout_fault() or ("" if self._has_output else json_rpc.SILENT)
 
     def give_up_all(self) -> str:
         """Note that nobody waits for any answer. Return sentences that name the requests and the fault."""
         methods = ", ".join(dict.fromkeys(self._pending.values()))
         waited = f"No answer to {methods} came." if methods else ""
         self._unanswered.update(self._pending)
-        fault = self.stdout_fault() or ("" if self._has_output else translator.SILENT)
+        fault = self.stdout_fault() or ("" if self._has_output else json_rpc.SILENT)
         return f"{waited} {fault}".strip()
 
     def stdout_fault(self) -> str:
         """Return a sentence about output that is not separated into messages; empty if all of it is."""
         fault, size = self._fault, self._splitter.pending
         if fault is None and size:
-            fault = translator.unended_fault(size)
+            fault = json_rpc.unended_fault(size)
         return "" if fault is None else f"Its {fault}."
 
     # ----------------------------------------------------------------- sending

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
-from acp_tui.protocol.translator import line_fault
+from acp_tui.protocol.json_rpc import line_fault
 from acp_tui.session.record import INVALID_PARAMS, RESOURCE_NOT_FOUND
 from acp_tui.session.safe_text import visible_excerpt
 

@@ -8,7 +8,8 @@ import stat
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UsageError, UserError
-from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, JsonRpcError, JsonRpcPeer, SocketStream
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, SocketStream
+from acp_tui.session.record import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,8 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from acp_tui.processes.line_splitter import LineSplitter
+from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES, LineSplitter, decode, is_id, own_id
+from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -24,14 +25,8 @@ if TYPE_CHECKING:
 
 RequestId = int | str
 CANCELLED = "notifications/cancelled"
-INVALID_REQUEST = -32600
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-INTERNAL_ERROR = -32603
 SERVER_ERROR = -32000
 """The code for failures of an MCP server or of the connection to the server."""
-MAX_MESSAGE_BYTES = 256 * 1024 * 1024
-"""The longest message that is accepted. Real ones are far shorter; the limit bounds memory."""
 _NOT_CANCELLABLE = frozenset({"initialize", "server/discover"})
 
 log = logging.getLogger(__name__)
@@ -165,11 +160,7 @@ class JsonRpcPeer:
     def _receive_line(self, line: bytes) -> None:
         if not line.strip():
             return
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            self._on_noise(line)
-            return
+        message = decode(line)
         for part in message if isinstance(message, list) else [message]:  # a list is a batch
             if isinstance(part, dict):
                 self._receive(part)
@@ -182,7 +173,7 @@ class JsonRpcPeer:
             self._receive_answer(request_id, message)
         elif "id" not in message:
             self._receive_notification(method, message.get("params"))
-        elif isinstance(request_id, bool) or not isinstance(request_id, int | str):
+        elif not is_id(request_id):
             error = JsonRpcError(INVALID_REQUEST, "The id of a request must be a string or an integer.")
             self._send({"id": None, "error": error.as_json()})
         elif request_id not in self._serving:  # else ignored: the answers could not be told apart
@@ -191,10 +182,8 @@ class JsonRpcPeer:
             task.add_done_callback(lambda _: self._serving.pop(request_id, None))
 
     def _receive_answer(self, request_id: Any, message: dict[str, Any]) -> None:
-        known = isinstance(request_id, int | str)
-        future = self._waiting.get(request_id) if known else None
-        if future is None and isinstance(request_id, str) and request_id.isdecimal() and len(request_id) < 19:
-            future = self._waiting.get(int(request_id))  # some servers return numbers as strings
+        request_id = own_id(request_id, self._waiting)
+        future = self._waiting.get(request_id) if is_id(request_id) else None
         if future is None or future.done():
             return
         if "error" in message and message["error"] is not None:
@@ -210,7 +199,7 @@ class JsonRpcPeer:
             self._on_notification(method, params)
             return
         request_id = params.get("requestId") if isinstance(params, dict) else None
-        task = self._serving.get(request_id) if isinstance(request_id, int | str) else None
+        task = self._serving.get(request_id) if is_id(request_id) else None
         if task is not None:
             task.cancel()
 

@@ -8,7 +8,6 @@ Never raises: input that cannot be understood also becomes an event.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import client_records, draft, request_readers, values
@@ -22,6 +21,7 @@ from acp_tui.protocol.client_calls import (
 from acp_tui.protocol.draft import V1
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.field_faults import field_faults
+from acp_tui.protocol.json_rpc import is_id, line_fault, own_id
 from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.token_usage import read_metrics
 from acp_tui.protocol.updates import is_known_notification, read_update, similar_name
@@ -37,28 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import RequestId
-
-
-BYTE_ORDER_MARK = "\ufeff"
-MARKED = "stdout has a byte order mark (BOM) before a message: write UTF-8 without it"
-HEADERS = "stdout has Content-Length headers: end each message with \\n instead, and send no headers"
-SEVERAL_LINES = "stdout has JSON spread over several lines: send each message as one line"
-SILENT = "Nothing has arrived on its stdout; an agent must end each message with \\n and flush."
-LATE = "The answer to {method} came only after stdin was closed: flush stdout after each message"
-_HEADER = re.compile(r"(?:^\s*|\})Content-(?:Length|Type)\s*:", re.IGNORECASE)
-_FIELD = re.compile(r'\s*"(?:jsonrpc|method|result)"\s*:')
-
-
-def line_fault(line: str) -> str | None:
-    """Return the fault that a line on stdout shows if it is not JSON; None if the line can be anything."""
-    if _HEADER.search(line[:200]) or _HEADER.search(line[-200:]):
-        return HEADERS
-    return SEVERAL_LINES if _FIELD.match(line) else None
-
-
-def unended_fault(size: int) -> str:
-    """Return the fault of bytes on stdout that no line end follows."""
-    return f"stdout has {size:,} bytes without a line end: end each message with \\n and flush"
 
 
 if TYPE_CHECKING:
@@ -133,7 +111,7 @@ class Translator:
         request_id = frame.get("id")
         if request_id is None:
             return self._received_notification(method, params, raw)
-        if not _is_id(request_id):
+        if not is_id(request_id):
             return [
                 ev.ProtocolFault(
                     f"A request ({escape_line(method)}) whose id is neither a string nor a number", frame
@@ -158,7 +136,7 @@ class Translator:
         is_other = self._session_id is not None and session_id != self._session_id
         other = session_id if is_other and isinstance(session_id, str) else ""
         scope = params.get("requestId")
-        for_method, _ = self._calls.get(scope, ("", {})) if _is_id(scope) else ("", {})
+        for_method, _ = self._calls.get(scope, ("", {})) if is_id(scope) else ("", {})
         return request_readers.request_events(
             method, params, request_id, self._new_call_id(), other, for_method
         )
@@ -192,7 +170,7 @@ class Translator:
 
     def _withdraw_request(self, params: dict[str, Any]) -> list[ev.Event]:
         request_id = params.get("requestId")
-        if _is_id(request_id) and request_id in self._requests:
+        if is_id(request_id) and request_id in self._requests:
             return [ev.RequestWithdrawn(request_id)]
         return [ev.IgnoredMessage("a late cancellation of a request")]
 
@@ -200,11 +178,11 @@ class Translator:
         """Translate the agent's answer to a request that acp-tui sent."""
         if "id" not in frame:
             return [ev.ProtocolFault("A message that is not a request, notification or response", frame)]
-        call_id = self._call_id(frame["id"])
+        call_id = own_id(frame["id"], self._calls)
         failed = frame.get("error") is not None
         if call_id is None and failed:
             return [ev.ProtocolFault(f"The agent reported: {read_error(frame['error']).message}", frame)]
-        pending = self._calls.pop(call_id, None) if _is_id(call_id) else None
+        pending = self._calls.pop(call_id, None) if is_id(call_id) else None
         if pending is None:
             return [self._unexpected_answer(call_id, frame)]
         method, params = pending
@@ -228,20 +206,9 @@ class Translator:
             return self._initialized(params, values.obj(result))
         return result_events(method, params, result)
 
-    def _call_id(self, call_id: Any) -> Any:
-        """Return the id of an answer as acp-tui sent it: a number, which some agents return as a string."""
-        if (
-            isinstance(call_id, str)
-            and call_id.isdecimal()
-            and len(call_id) < 10
-            and call_id not in self._calls
-        ):
-            return int(call_id)
-        return call_id
-
     def _unexpected_answer(self, call_id: Any, frame: dict[str, Any]) -> ev.ProtocolFault:
         named = visible_excerpt(call_id, 80)
-        if _is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
+        if is_id(call_id) and isinstance(call_id, int) and 0 <= call_id <= self._last_call:
             return ev.ProtocolFault(f"The agent answered request {named} more than once", frame)
         return ev.ProtocolFault(f"The agent answered a request that was not sent (id {named})", frame)
 
@@ -283,7 +250,7 @@ class Translator:
         if not isinstance(method, str):
             return self._answered(frame_id, frame)
         params = values.obj(frame.get("params"))
-        if not _is_id(frame_id):
+        if not is_id(frame_id):
             return self._sent_notification(method, params)
         self._calls[frame_id] = (method, params)
         if isinstance(frame_id, int):
@@ -312,7 +279,7 @@ class Translator:
 
         If a result arrives nevertheless, it is used. A cancelled prompt continues until it is answered.
         """
-        method, params = self._calls.get(call_id, ("", {})) if _is_id(call_id) else ("", {})
+        method, params = self._calls.get(call_id, ("", {})) if is_id(call_id) else ("", {})
         if not method or method == "session/prompt":
             return []
         self._abandoned.add(call_id)
@@ -320,7 +287,7 @@ class Translator:
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
         """Translate acp-tui's answer to a request of the agent."""
-        pending = self._requests.pop(request_id, None) if _is_id(request_id) else None
+        pending = self._requests.pop(request_id, None) if is_id(request_id) else None
         if pending is None:
             return []
         method, params = pending
@@ -341,11 +308,6 @@ class Translator:
             self._opening, self._session_id, self._last_call = None, None, -1
             self._dialect = V1()
         return [event]
-
-
-def _is_id(value: Any) -> bool:
-    """Return True if the value may be a request id."""
-    return isinstance(value, (str, int)) and not isinstance(value, bool)
 
 
 def _not_an_object(frame: Any) -> list[ev.Event]:

@@ -27,14 +27,9 @@ import tempfile
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.mcp.json_rpc_peer import (
-    INVALID_PARAMS,
-    METHOD_NOT_FOUND,
-    JsonRpcError,
-    JsonRpcPeer,
-    SocketStream,
-)
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, SocketStream
 from acp_tui.processes.reaper import FOLDER_NAME_BYTES, ReaperClosedError
+from acp_tui.session.record import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

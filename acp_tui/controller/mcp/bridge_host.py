@@ -6,7 +6,6 @@ A bridge is a process between the agent and an MCP server, see `acp_tui.mcp.brid
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 import sys
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,9 +15,11 @@ from acp_tui.controller.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.user_questions import FormRequest, Question
 from acp_tui.errors import UserError
 from acp_tui.mcp.failures import mask_secrets, recordable_result, secret_values, shorten_for_record
-from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, JsonRpcError
+from acp_tui.mcp.json_rpc_peer import JsonRpcError
+from acp_tui.protocol.json_rpc import decode
 from acp_tui.session.events import Decided, McpCalled, Noticed
 from acp_tui.session.mcp_tool import McpTool
+from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import ToolCall
 from acp_tui.store.mcp_facts import McpFacts
@@ -157,10 +158,7 @@ class CallRecords:
 
     def _write_messages(self, text: str) -> None:
         for line in text.splitlines():
-            try:
-                message = json.loads(line)
-            except (ValueError, RecursionError):
-                message = None
+            message = decode(line)
             if not isinstance(message, dict):
                 message = {"data": line}  # the line was cut, or says how many lines are missing
             fields = {key: shorten_for_record(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.controller.mcp.own_tools import BuiltInTools, InvalidCallError, PreparedCall, ToolResult, failure
 from acp_tui.controller.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.user_questions import Question
-from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, JsonRpcError
+from acp_tui.mcp.json_rpc_peer import JsonRpcError
 from acp_tui.mcp.own_server.own_server import BUILT_IN
 from acp_tui.permissions.subject import Subject
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
 from acp_tui.session.events import OwnToolCalled, OwnToolEnded
 from acp_tui.session.mcp_tool import OWN_SERVER
+from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_controls
 
 if TYPE_CHECKING:

@@ -22,9 +22,10 @@ from pydantic import TypeAdapter
 from acp_tui.mcp.callbacks import ServerHandlers
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.failures import ServerFailure
-from acp_tui.mcp.json_rpc_peer import METHOD_NOT_FOUND, SERVER_ERROR, JsonRpcError
+from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError
 from acp_tui.mcp.sign_in.actions import provider_for
 from acp_tui.schema_form.values import FormAnswer
+from acp_tui.session.record import METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui import __version__
 from acp_tui.mcp.app_link import AppLink, open_standard_streams
-from acp_tui.mcp.json_rpc_peer import INVALID_PARAMS, METHOD_NOT_FOUND, JsonRpcError, JsonRpcPeer
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer
 from acp_tui.session.mcp_tool import OWN_SERVER
+from acp_tui.session.record import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

@@ -7,7 +7,6 @@ killed.
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from contextlib import asynccontextmanager, suppress
@@ -19,8 +18,8 @@ from mcp.shared.message import SessionMessage
 from mcp_types import ErrorData, JSONRPCError, jsonrpc_message_adapter
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure, mask_secrets, secret_values
-from acp_tui.processes.line_splitter import LineSplitter
 from acp_tui.processes.piped_process import ExecError, PipedProcess, StartError
+from acp_tui.protocol.json_rpc import LineSplitter, decode, is_id
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -195,10 +194,10 @@ def _describe_error_answer(line: bytes) -> bytes | None:
 
     None for any other line.
     """
+    message = decode(line)
     try:
-        message = json.loads(line)
         text = message["error"]["message"]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (KeyError, TypeError):
         return None
     if message.get("id") is not None:
         return None
@@ -210,16 +209,13 @@ def _invalid_answer(line: bytes) -> JSONRPCError | None:
 
     None if the line is not an answer.
     """
-    try:
-        message = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    message = decode(line)
     if not isinstance(message, dict) or "method" in message:
         return None
     if not message.keys() & {"jsonrpc", "result", "error"}:  # some other JSON, such as a log record
         return None
     request_id = message.get("id")
-    if not isinstance(request_id, int | str) or isinstance(request_id, bool):
+    if not is_id(request_id):
         return None
     if message.get("jsonrpc") != "2.0":
         fault = 'it lacks "jsonrpc": "2.0"'
