@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.mcp.demo_server import demo_server
 from acp_tui.cli.project_trust import ProjectTrust, StartQuestion, mcp_servers_named, workspace_question
+from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import POLICIES
 from acp_tui.controller import Options, leave_unasking_mode, set_defaults, set_mode, set_option
@@ -83,7 +83,6 @@ def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
     return restore_worktree(saved), [note]
 
 
-DEMO_AGENT = "demo"
 WELCOME = (
     "The demo agent is a script: it needs no model, no API key and no network. "
     'Type "tour" and press Enter for a demonstration; / lists its other commands.'

@@ -1,4 +1,4 @@
-"""Finds, reads and prints recorded sessions, for commands such as `replay` and `export`."""
+"""Finds, reads and prints recorded sessions, for commands such as `replay` and `exec --continue`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.agent_catalogue import launch_from_command
+from acp_tui.config.mcp_sources import DEMO_AGENT
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.config.paths import paths
 from acp_tui.console import print_message, replace_unencodable
@@ -19,13 +21,16 @@ from acp_tui.protocol.translator import fold
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.record import Direction, Record
 from acp_tui.session.safe_text import escape_controls
-from acp_tui.store.stored_sessions import WIRE, find_session
+from acp_tui.store.redaction import redact_value
+from acp_tui.store.session_title import UnsentWork, session_title
+from acp_tui.store.stored_sessions import WIRE, find_session, list_sessions
 from acp_tui.store.wire_log import MAX_LINE_BYTES, read_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from acp_tui.session.state import Entry, Session
+    from acp_tui.store.stored_sessions import StoredSession
 
 
 RECORDING_HELP = "session id (or a unique prefix), session folder, or recording file"
@@ -129,3 +134,52 @@ def print_recording(path: Path, *, thoughts: bool = False) -> None:
         print(line)
     for problem in problems:
         print_message(problem)
+
+
+def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
+    """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
+
+    Sessions in use, sessions in which nothing was done, and sessions whose worktree was merged or discarded
+    are skipped.
+
+    Args:
+        folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
+        agent: The name of the session's agent; None for any agent. Ignored if `program` is given.
+        program: The command line with which the session's agent was started; None for any command line.
+    """
+    # Without --cwd, each session of the demo has a sample project of its own.
+    home = None if agent == DEMO_AGENT and folder is None else os.path.realpath(folder or Path.cwd())
+    unsent = UnsentWork(paths().state)
+    in_use: str | None = None
+    finished: str | None = None
+    for session in list_sessions(paths().data):
+        if session.fault:
+            continue
+        if _is_of(session, home, agent, program) and session_title(session, unsent).strip():
+            if session.is_worktree_finished:
+                finished = finished or session.id
+            elif not session.in_use() or session.is_closing():
+                return session.id
+            else:
+                in_use = in_use or session.id
+    if in_use is not None:
+        raise UserError(f"The session {in_use} is open in another acp-tui.")
+    if finished is not None:
+        raise UserError(
+            f"The worktree of the session {finished} was merged or discarded."
+            f" `acp-tui --resume {finished}` opens the session in a new worktree."
+        )
+    of_whom = f" of {agent or program}" if agent or program else ""
+    where = f" in {home}" if home is not None else ""
+    raise UserError(
+        f"No session{of_whom} with a prompt has been recorded{where}. `acp-tui sessions` lists all sessions."
+    )
+
+
+def _is_of(session: StoredSession, home: str | None, agent: str | None, program: str | None) -> bool:
+    folders = session.folders
+    if not folders or (home is not None and home not in folders):
+        return False
+    if program is not None:
+        return bool(session.meta.get("command") == redact_value(launch_from_command(program).command))
+    return agent is None or session.text("agent") == agent

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import dataclass, field, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import acp_tui
 from acp_tui.config import toml_document
-from acp_tui.config.mcp import Server, parse, set_lines
+from acp_tui.config.mcp import Server, parse, set_lines, with_states
 from acp_tui.config.own_files import read_small_file_inside
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_invisible
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
 
+    from acp_tui.config.mcp import ServerState
     from acp_tui.config.toml_document import TomlDocument
 
 
@@ -418,3 +421,15 @@ def with_braces(server: Server) -> Server:
         url=braces(server.url),
         headers=values(server.headers),
     )
+
+
+DEMO_AGENT = "demo"
+"""The name of the demo agent, and also of its MCP server."""
+
+
+def demo_server(states: Mapping[str, ServerState]) -> Server:
+    """Return the demo agent's MCP server. `states` says, by the server's name, whether the server is on."""
+    program = Path(acp_tui.__file__).parent / "demo" / "mcp_server.py"
+    args = ["-P", "-m", "acp_tui.demo.mcp_server"]
+    server = Server(DEMO_AGENT, program, None, command=sys.executable, args=args, agents=[DEMO_AGENT])
+    return with_states([server], states)[0]

@@ -41,10 +41,9 @@ from acp_tui.store.stored_sessions import BASELINE
 from acp_tui.workspace.baseline.file_change import Limits
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
-from acp_tui.workspace.files.file_access import FileAccess
+from acp_tui.workspace.files.file_access import FileAccess, path_context
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.open_folder import Roots
-from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.git.worktree import META_FIELD
 from acp_tui.workspace.terminals.terminals import Terminals, user_shell
 

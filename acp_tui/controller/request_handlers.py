@@ -32,8 +32,8 @@ from acp_tui.session.record import (
     innermost,
 )
 from acp_tui.session.state import Content, Diff, Elicitation
+from acp_tui.workspace.files.file_access import path_context
 from acp_tui.workspace.files.open_folder import open_folder
-from acp_tui.workspace.files.path_context import path_context
 from acp_tui.workspace.terminals.terminals import is_command_line
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.cli import main
-from acp_tui.cli.session_choice import latest_session
+from acp_tui.cli.recordings import latest_session
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.protocol.client_records import to_record

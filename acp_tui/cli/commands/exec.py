@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         agent, word = None, agent  # the single argument is the prompt: the recording names the agent
     prompt = _prompt(word)
     if args.continue_latest:
-        from acp_tui.cli.session_choice import latest_session
+        from acp_tui.cli.recordings import latest_session
 
         args.resume = latest_session(args.cwd, agent, args.program)
         args.cwd = None  # use the session's folder, which may be a worktree of this folder

@@ -23,9 +23,8 @@ from acp_tui.permissions.rules import AgentIdentity, describe_choice, describe_r
 from acp_tui.permissions.subject import KINDS, PATH_KINDS
 from acp_tui.permissions.subject_reader import subject_of_command, subject_of_kind
 from acp_tui.session.safe_text import escape_line
-from acp_tui.workspace.files.file_access import FileAccess
+from acp_tui.workspace.files.file_access import FileAccess, path_context
 from acp_tui.workspace.files.open_folder import Roots
-from acp_tui.workspace.files.path_context import path_context
 
 if TYPE_CHECKING:
     from typing import Any

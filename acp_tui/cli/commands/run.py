@@ -154,7 +154,7 @@ def app_for(
     if tabs:
         args.resume = tabs[active_index(tabs)].session
     elif args.continue_latest:
-        from acp_tui.cli.session_choice import latest_session
+        from acp_tui.cli.recordings import latest_session
 
         args.resume = latest_session(args.cwd, agent, args.program)
     if args.continue_latest or tabs:

@@ -7,13 +7,13 @@ import time
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, ServerField, definition_json, field_lines
 from acp_tui.cli.mcp.server_selection import named_agents, require_known_agent, servers_here, stored_sign_in
 from acp_tui.cli.options import add_file_option, print_problem_count
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.config import agent_catalogue, mcp
 from acp_tui.config import settings as config
+from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize, print_json, print_message, wrapped
 from acp_tui.session.safe_text import escape_line
@@ -87,7 +87,7 @@ def run(args: argparse.Namespace) -> int:
     here = servers_here(args.mcp_config)
     if args.agent is not None:
         require_known_agent(args.agent, here)
-    if args.agent == DEMO:
+    if args.agent == DEMO_AGENT:
         here.servers.insert(0, demo_server(here.settings.mcp_states))
     found = [(server, _recipients(server, here, args.agent)) for server in here.servers]
     found += [(unsent.server, _withheld(unsent, here, args.agent)) for unsent in here.withheld]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.mcp.demo_server import DEMO, demo_server
 from acp_tui.cli.project_trust import NOT_APPROVED, ProjectTrust
 from acp_tui.config import agent_catalogue, mcp, mcp_sources
 from acp_tui.config import settings as config
+from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.validators import closest_match
 from acp_tui.errors import UsageError, UserError
 from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
@@ -54,7 +54,7 @@ class ServersHere:
         for server in reversed(servers):
             if server.name == name:
                 return server
-        if name == DEMO:
+        if name == DEMO_AGENT:
             return demo_server(self.settings.mcp_states)
         guess = closest_match(name, [server.name for server in servers])
         hint = f"; did you mean {guess}?" if guess else ". `acp-tui mcp list` shows all."

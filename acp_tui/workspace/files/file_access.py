@@ -16,11 +16,13 @@ from weakref import WeakValueDictionary
 
 from acp_tui.config.sensitive_files import reason_for_reading, sensitive_reason
 from acp_tui.errors import Refusal
+from acp_tui.permissions.subject import PathContext
 from acp_tui.session.record import INTERNAL_ERROR
 from acp_tui.workspace.files import open_folder
 from acp_tui.workspace.files.atomic_write import UnwritableError, find_target, write_atomically
-from acp_tui.workspace.files.open_folder import Descriptor, Roots, real_path, require_absolute
-from acp_tui.workspace.git.repository import git_directory_reason
+from acp_tui.workspace.files.open_folder import Descriptor, Roots, path_identity, real_path, require_absolute
+from acp_tui.workspace.git.repository import find_repository_folder, git_directory_reason
+from acp_tui.workspace.terminals.terminal_emulator import terminal_environment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -289,3 +291,16 @@ def _require_regular(status: os.stat_result, path: str) -> None:
         raise open_folder.unreadable(path, "it is a directory")
     if not stat.S_ISREG(status.st_mode):
         raise open_folder.unreadable(path, "it is not a regular file")
+
+
+def path_context(files: FileAccess) -> PathContext:
+    """Return the context for classifying the paths in the requests of a conversation."""
+    return PathContext(
+        cwd=str(files.roots.cwd),
+        roots=[str(directory) for directory in files.roots.directories],
+        resolve=os.path.realpath,
+        sensitive=files.sensitive,
+        base_environment=terminal_environment({}),
+        identify=path_identity,
+        repository_of=find_repository_folder,
+    )
