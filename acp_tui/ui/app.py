@@ -34,15 +34,14 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.tabs.tab import Tab
     from acp_tui.ui.tabs.tab_strip import TabStrip
-    from acp_tui.ui.theme.palette import Palette
 
-    MakeTabs = Callable[[Palette], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
+    MakeTabs = Callable[[], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
 
 
 class MakeLauncher(Protocol):
     """A function that creates the launcher, or the screen with the recorded sessions."""
 
-    def __call__(self, palette: Palette, *, over: BaseScreen | None = None) -> BaseScreen:
+    def __call__(self, *, over: BaseScreen | None = None) -> BaseScreen:
         """Return a new screen. The screen covers `over`, or is a tab's base screen if `over` is None."""
 
 
@@ -63,14 +62,14 @@ class AcpTui(ResilientApp):
 
     def __init__(
         self,
-        make_first_screen: Callable[[Palette], BaseScreen],
+        make_first_screen: Callable[[], BaseScreen],
         *,
         theme: str | None = None,
         settings: EarlySettings | None = None,
         launcher: MakeLauncher | None = None,
         sessions: MakeLauncher | None = None,
         open_tabs: OpenTabsFile | None = None,
-        restored_tabs: MakeTabs = lambda _: ([], []),
+        restored_tabs: MakeTabs = lambda: ([], []),
     ) -> None:
         """Create the app.
 
@@ -101,7 +100,7 @@ class AcpTui(ResilientApp):
         self._make_launcher = launcher
         self._make_sessions = sessions
         self._restored_tabs = restored_tabs
-        self.tabs = Tabs(self, None if launcher is None else lambda: launcher(self.palette), open_tabs)
+        self.tabs = Tabs(self, launcher, open_tabs)
         """The open conversations."""
         self._quit_guard = QuitGuard(self, self.tabs)
         self._used_launcher = False
@@ -110,7 +109,7 @@ class AcpTui(ResilientApp):
         )
         """Passes keys and pastes to the screen in order, once the screen can handle them."""
         self._clipboard_text = ""
-        self._theme = AppTheme(self, choice, background, self._problems, self.tabs.update_strip)
+        self._theme = AppTheme(self, choice, background, self._problems)
         self._theme.use(loaded)
         self.keymap = self._load_keymap()
         """The user's own keys, by key id."""
@@ -196,11 +195,6 @@ class AcpTui(ResilientApp):
         """The name of the chosen theme, as in the settings."""
         return self._theme.name
 
-    @property
-    def palette(self) -> Palette:
-        """The colours of the current theme."""
-        return self._theme.palette
-
     @on(BackgroundReply)
     def _follow_background(self, reply: BackgroundReply) -> None:
         if self._theme.follow(reply) and self.has_drawn:
@@ -210,9 +204,9 @@ class AcpTui(ResilientApp):
 
     def get_default_screen(self) -> BaseScreen:
         """Return the first screen. It takes the place of the blank screen that Textual opens by default."""
-        screen = self._make_first_screen(self.palette)
+        screen = self._make_first_screen()
         self.tabs.add_first(screen)
-        before, after = self._restored_tabs(self.palette)
+        before, after = self._restored_tabs()
         self.tabs.add_restored(before, after)
         return screen
 
@@ -290,7 +284,7 @@ class AcpTui(ResilientApp):
     def action_new_tab(self) -> None:
         """Open the launcher over the current screen. What the user chooses there opens in a new tab."""
         if self._make_launcher is not None and self._can_open_tab and self.tabs.current is not None:
-            self.push_screen(self._make_launcher(self.palette, over=self.tabs.current.screen))
+            self.push_screen(self._make_launcher(over=self.tabs.current.screen))
 
     def action_turn_tab(self, step: int) -> None:
         """Show the next (1) or previous (-1) tab."""
@@ -320,7 +314,7 @@ class AcpTui(ResilientApp):
         if isinstance(self.screen, OverviewScreen):
             self.screen.dismiss(None)
         else:
-            self.push_screen(OverviewScreen(self.tabs, self.palette), self.tabs.show_if_open)
+            self.push_screen(OverviewScreen(self.tabs), self.tabs.show_if_open)
 
     def action_close_tab(self) -> None:
         """Close the current tab and end its agent."""
@@ -348,7 +342,7 @@ class AcpTui(ResilientApp):
         """Open the screen with the recorded sessions over the current screen."""
         if self._make_sessions is not None and self._may_open_sessions:
             over = self.tabs.current.screen if self.tabs.current is not None else None
-            self.push_screen(self._make_sessions(self.palette, over=over))
+            self.push_screen(self._make_sessions(over=over))
 
     # ------------------------------------------------------------------------- the clipboard
 

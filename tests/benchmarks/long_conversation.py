@@ -20,8 +20,8 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Diff, Location, Session
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
+from tests.support.looks import use_theme
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -70,14 +70,11 @@ class Bench(App[None]):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
-        self.loaded = {name: load_theme(name) for name in ("dark", "light")}
-        for loaded in self.loaded.values():
-            self.register_theme(loaded.theme)
-        self.theme = self.loaded["dark"].theme.name
+        use_theme(self, "dark")
 
     def compose(self) -> ComposeResult:
         """Both."""
-        yield Transcript(self.session, self.loaded["dark"].palette)
+        yield Transcript(self.session)
         yield Prompt()
 
     def on_mount(self) -> None:
@@ -121,9 +118,8 @@ async def costs(entries: int) -> dict[str, float]:
             await pilot.resize_terminal(120 - number % 2 * 20, 40)
 
         async def theme(number: int) -> None:
-            loaded = app.loaded["light" if number % 2 == 0 else "dark"]
-            app.theme = loaded.theme.name
-            view.use_palette(loaded.palette)
+            use_theme(app, "light" if number % 2 == 0 else "dark")
+            view.apply_theme()
 
         return {
             "keystroke": await measured(pilot, key),

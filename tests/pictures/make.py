@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from acp_tui.session.record import Record
-    from acp_tui.ui.theme.palette import Palette
 
 FOLDER = Path(__file__).parents[2] / "screenshots"
 SIZE = (104, 38)
@@ -38,11 +37,11 @@ class StillScreen(SessionScreen):
 
     AUTO_FOCUS = "Prompt PromptEditor"
 
-    def __init__(self, records: list[Record], palette: Palette) -> None:
+    def __init__(self, records: list[Record]) -> None:
         session = fold(records)
         facts = StatusTracker("Demo agent")
         facts.project, facts.branch, facts.policy = "basket", "main", "ask"
-        super().__init__(session, facts, palette)
+        super().__init__(session, facts)
         self._at = records[-1].at
 
     def compose_bottom(self) -> Iterable[Widget]:
@@ -61,7 +60,7 @@ class StillScreen(SessionScreen):
 async def picture(theme: str, *keys: str, up: int = LINES_UP) -> str:
     """Return the picture of a theme as SVG, after some keys were pressed."""
     records = [record for record in read_recording(RECORDING) if _is_shown(record)]
-    app = AcpTui(lambda palette: StillScreen(records, palette), theme=theme)
+    app = AcpTui(lambda: StillScreen(records), theme=theme)
     async with app.run_test(size=SIZE) as pilot:
         await pilot.pause()
         await pilot.press(*keys)
@@ -84,9 +83,9 @@ def _without_fonts(svg: str) -> str:
 async def review_picture() -> str:
     """Return the picture of the review of sample changes as SVG."""
     records = read_recording(RECORDING)
-    app = AcpTui(lambda palette: StillScreen(list(records), palette), theme="dark")
+    app = AcpTui(lambda: StillScreen(list(records)), theme="dark")
     async with app.run_test(size=REVIEW_SIZE) as pilot:
-        await app.push_screen(sample_screen(app.palette, sample_review(), "src/login.py"))
+        await app.push_screen(sample_screen(sample_review(), "src/login.py"))
         await pilot.pause()
         return _without_fonts(app.export_screenshot(title="acp-tui"))
 

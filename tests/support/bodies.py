@@ -41,7 +41,7 @@ Kind = TypeVar("Kind", bound=Entry)
 
 def context(session: Session | None = None, width: int = 80, **other: Any) -> DrawContext:
     """Return a context with a palette in which every colour is different."""
-    return DrawContext(width, PALETTE, session or Session(cwd=CWD), cwd=CWD, **other)
+    return DrawContext(width, session or Session(cwd=CWD), palette=PALETTE, cwd=CWD, **other)
 
 
 def strips(body: Body) -> list[Strip]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from textual.app import App
@@ -10,6 +10,7 @@ from textual.app import App
 from acp_tui.session.state import Session
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.theme.palette import set_current_palette
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette
 
 THEMES = ("dark", "light", "ansi")
 SMALL, LARGE = (80, 24), (120, 40)
@@ -41,6 +41,14 @@ two_looks = pytest.mark.parametrize(
 """For a variation of what has all looks in another test."""
 
 
+def use_theme(app: App[Any], name: str) -> None:
+    """Let an app that is not acp-tui itself draw in one of our themes."""
+    loaded = load_theme(name)
+    set_current_palette(loaded.palette)
+    app.register_theme(loaded.theme)
+    app.theme = loaded.theme.name
+
+
 class Show(App[None]):
     """An app in one of our themes that shows widgets or a screen."""
 
@@ -51,35 +59,32 @@ class Show(App[None]):
         self,
         theme: str,
         *,
-        widgets: Callable[[Palette], Sequence[Widget]] | None = None,
-        screen: Callable[[Palette], Screen[object]] | None = None,
+        widgets: Callable[[], Sequence[Widget]] | None = None,
+        screen: Callable[[], Screen[object]] | None = None,
     ) -> None:
         super().__init__()
-        loaded = load_theme(theme)
-        self.palette = loaded.palette
         self.answers: list[object] = []
         """The results with which the screen was dismissed."""
         self._widgets = widgets
         self._first = screen
-        self.register_theme(loaded.theme)
-        self.theme = loaded.theme.name
+        use_theme(self, theme)
 
     def compose(self) -> ComposeResult:
         """Yield the widgets."""
         if self._widgets is not None:
-            yield from self._widgets(self.palette)
+            yield from self._widgets()
 
     def on_mount(self) -> None:
         """Push the screen."""
         if self._first is not None:
-            self.push_screen(self._first(self.palette), self.answers.append)
+            self.push_screen(self._first(), self.answers.append)
 
 
 def entries_app(theme: str, entries: Sequence[tuple[Entry, bool]], session: Session | None = None) -> Show:
     """Return an app that shows entries, each folded or not, as the transcript does."""
 
-    def widgets(palette: Palette) -> list[Widget]:
-        page = BodyScroller(lambda width: _bodies(entries, session, palette, width))
+    def widgets() -> list[Widget]:
+        page = BodyScroller(lambda width: _bodies(entries, session, width))
         page.styles.height = "1fr"
         page.styles.padding = (0, 0, 0, 1)
         return [page]
@@ -95,19 +100,15 @@ def shows_all(
     session: Session | None = None,
 ) -> bool:
     """Compare a snapshot that is high enough for all entries."""
-    bodies = _bodies(entries, session, load_theme(theme).palette, width - 2)
+    bodies = _bodies(entries, session, width - 2)
     height = sum(body.height for body in bodies)
     return snap_compare(entries_app(theme, entries, session), terminal_size=(width, height))
 
 
-def _bodies(
-    entries: Sequence[tuple[Entry, bool]], session: Session | None, palette: Palette, width: int
-) -> list[Body]:
+def _bodies(entries: Sequence[tuple[Entry, bool]], session: Session | None, width: int) -> list[Body]:
     bodies: list[Body] = []
     for entry, folded in entries:
-        context = DrawContext(
-            width=width - 1, palette=palette, session=session or Session(), folded=folded, cwd="/project"
-        )
+        context = DrawContext(width=width - 1, session=session or Session(), folded=folded, cwd="/project")
         bodies += [settled(make_body(entry, context)), LinesBody([_blank()], "")]
     return bodies
 
@@ -130,9 +131,8 @@ def drawn(
     entry: Entry, *, width: int = 80, folded: bool = False, session: Session | None = None
 ) -> list[str]:
     """Return the lines of an entry as text."""
-    context = DrawContext(
-        width=width, palette=load_theme("dark").palette, session=session or Session(), folded=folded
-    )
+    palette = load_theme("dark").palette
+    context = DrawContext(width, session or Session(), palette=palette, folded=folded)
     body = settled(make_body(entry, context))
     lines = [body.line(number) for number in range(body.height)]
     assert all(line.cell_length <= width for line in lines)

@@ -8,6 +8,7 @@ import pytest
 
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.dialogs import dialog
+from acp_tui.ui.theme.palette import Palette, set_current_palette
 from tests.support.conversation_ui import Open, agent, mark_processes, open_conversation_ui, own_agent
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ def open_ui(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iter
 
     yield opened
     assert left_behind() == []
+
+
+@pytest.fixture(autouse=True)
+def default_palette() -> None:
+    """Draw without the theme of an earlier test."""
+    set_current_palette(Palette())
 
 
 @pytest.fixture(autouse=True)

@@ -125,7 +125,7 @@ def conversation() -> Talk:
 @pytest.fixture
 def app() -> AcpTui:
     player = Player(conversation().records, title="Recorded session", speed=INSTANT)
-    return AcpTui(lambda palette: ReplayScreen(player, palette))
+    return AcpTui(lambda: ReplayScreen(player))
 
 
 def screen_text(app: AcpTui) -> str:

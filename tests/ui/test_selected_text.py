@@ -25,7 +25,7 @@ CYAN, BLACK = 6, 0
 def transcript_app(theme: str) -> Show:
     session, entries = conversation()
     session.entries = entries
-    return Show(theme, widgets=lambda palette: [TranscriptView(session, palette)])
+    return Show(theme, widgets=lambda: [TranscriptView(session)])
 
 
 def page_app(theme: str) -> Show:

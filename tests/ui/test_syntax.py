@@ -28,7 +28,7 @@ LANGUAGES = [
 
 
 def style_of(code: str, piece: str, language: str) -> object:
-    spans = (span for line in highlight(code, language, PALETTE) for span in line)
+    spans = (span for line in highlight(code, language, PALETTE.syntax) for span in line)
     return next(span.style for span in spans if piece in span.text)
 
 
@@ -38,7 +38,7 @@ def style_of(code: str, piece: str, language: str) -> object:
     code=st.text(alphabet="abc 123\n\"'/*#<>{}()=:\\-é名", max_size=200),
 )
 def test_no_character_of_the_code_is_lost(language: str, code: str) -> None:
-    lines = highlight(code, language, PALETTE)
+    lines = highlight(code, language, PALETTE.syntax)
     assert ["".join(span.text for span in line) for line in lines] == code.removesuffix("\n").split("\n")
 
 
@@ -60,11 +60,13 @@ def test_tokens_have_the_styles_of_the_palette(language: str, code: str, piece: 
 
 def test_unknown_languages_are_not_highlighted() -> None:
     assert lexer_of("no such language") is None
-    assert [span.style for line in highlight("def f()\n", "nope", PALETTE) for span in line] == [NO_STYLE]
+    assert [span.style for line in highlight("def f()\n", "nope", PALETTE.syntax) for span in line] == [
+        NO_STYLE
+    ]
 
 
 def test_each_part_continues_in_the_state_of_the_last() -> None:
-    highlighter = Highlighter("python", PALETTE)
+    highlighter = Highlighter("python", PALETTE.syntax)
     highlighter.lines('text = """one\n')
     (line,) = highlighter.lines("def two\n")
     assert [span.style for span in line] == [PALETTE.syntax["string"]]
@@ -72,7 +74,7 @@ def test_each_part_continues_in_the_state_of_the_last() -> None:
 
 def test_very_long_lines_are_not_highlighted() -> None:
     code = "x = 1; " * MAX_LINE_CHARS
-    assert [span.style for span in highlight(code, "python", PALETTE)[0]] == [NO_STYLE]
+    assert [span.style for span in highlight(code, "python", PALETTE.syntax)[0]] == [NO_STYLE]
 
 
 @pytest.mark.parametrize(

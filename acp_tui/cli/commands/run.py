@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
     from acp_tui.ui.screens.sessions.opening import SessionToOpen
-    from acp_tui.ui.theme.palette import Palette
 
 
 def earlier_tabs(folder: Path, following: OpenTabsFile) -> list[SavedTab]:
@@ -177,7 +176,7 @@ def app_for(
     if tabs:
         start = partial(_restored_tab, tabs[active_index(tabs)], conversation)
 
-    def restored_tabs(palette: Palette) -> tuple[list[BaseScreen], list[BaseScreen]]:
+    def restored_tabs() -> tuple[list[BaseScreen], list[BaseScreen]]:
         if not tabs:
             return [], []
         from acp_tui.ui.screens.sessions.opening import SessionToOpen
@@ -186,8 +185,7 @@ def app_for(
         at = active_index(tabs)
         open_session = partial(_stored_conversation, args, on_created)
         screens: list[BaseScreen] = [
-            RestoredScreen(palette, tab, partial(open_session, wanted=SessionToOpen(tab.session)))
-            for tab in tabs
+            RestoredScreen(tab, partial(open_session, wanted=SessionToOpen(tab.session))) for tab in tabs
         ]
         return screens[:at], screens[at + 1 :]
 
@@ -202,11 +200,11 @@ def app_for(
     )
 
 
-def _restored_tab(tab: SavedTab, make: Callable[[Palette], BaseScreen], palette: Palette) -> BaseScreen:
+def _restored_tab(tab: SavedTab, make: Callable[[], BaseScreen]) -> BaseScreen:
     """Return the screen of a restored tab, with the tab's title from the start."""
     from acp_tui.ui.dialogs.base_screen import TabState
 
-    screen = make(palette)
+    screen = make()
     screen.tab_state = TabState(escape_line(tab.agent), escape_line(tab.title), session=tab.session)
     return screen
 
@@ -218,7 +216,6 @@ def _changed(args: argparse.Namespace, **changes: object) -> argparse.Namespace:
 def _stored_conversation(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
-    palette: Palette,
     wanted: SessionToOpen,
 ) -> BaseScreen:
     """Return the screen of the session `wanted`, which may be a new one in a worktree without a session.
@@ -241,7 +238,6 @@ def _stored_conversation(
         on_created,
         wanted.agent,
         None,
-        palette,
         place=wanted.place,
         fork=wanted.fork,
         title=wanted.title,
@@ -293,7 +289,6 @@ def _conversation(
     on_created: Callable[[ConversationSetup], None],
     agent: str | None,
     prompt: str | None,
-    palette: Palette,
     *,
     draft: PromptDraft | None = None,
     place: TextPlace | None = None,
@@ -324,7 +319,7 @@ def _conversation(
         on_created(setup)
         return setup
 
-    def new_session(palette: Palette, draft: PromptDraft | None) -> BaseScreen:
+    def new_session(draft: PromptDraft | None) -> BaseScreen:
         """Return the screen of a new session with the agent and the folder of this conversation."""
         given, name = _changed(args, resume=None), agent
         if setups:
@@ -336,19 +331,18 @@ def _conversation(
                 given.program = shlex.join(conversation.launch.command)
             elif args.program is None:
                 name = conversation.launch.name
-        return _conversation(given, on_created, name, None, palette, draft=draft)
+        return _conversation(given, on_created, name, None, draft=draft)
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
     return ConversationScreen(
-        make, name, palette, first_prompt=prompt, draft=draft, new_session=new_session, place=place
+        make, name, first_prompt=prompt, draft=draft, new_session=new_session, place=place
     )
 
 
 def _launcher(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
-    palette: Palette,
     *,
     over: BaseScreen | None = None,
 ) -> BaseScreen:
@@ -365,7 +359,7 @@ def _launcher(
 
         return choices
 
-    def start(palette: Palette, agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
+    def start(agent: str | None, session: str | None, in_worktree: bool) -> BaseScreen:
         """Return the screen for the chosen agent or session, with the command line's options.
 
         A resumed session ignores the options for agent, folders and worktree. `--worktree-name` applies only
@@ -374,11 +368,11 @@ def _launcher(
         from acp_tui.ui.screens.sessions.opening import SessionToOpen
 
         if session is not None:
-            return _stored_conversation(args, on_created, palette, SessionToOpen(session))
+            return _stored_conversation(args, on_created, SessionToOpen(session))
         given = _changed(args, program=None, resume=None, worktree=in_worktree, worktree_name=None)
         if in_worktree:
             given.worktree_name, args.worktree_name = args.worktree_name, None
-        return _conversation(given, on_created, agent, None, palette)
+        return _conversation(given, on_created, agent, None)
 
     def read_servers() -> tuple[list[Server], list[UnsentServer]]:
         from acp_tui.cli.mcp.server_selection import servers_here
@@ -387,13 +381,12 @@ def _launcher(
         return here.servers, here.withheld
 
     in_worktree = bool(args.worktree or args.worktree_name)
-    return LauncherScreen(palette, read, start, folder, read_servers, over=over, in_worktree=in_worktree)
+    return LauncherScreen(read, start, folder, read_servers, over=over, in_worktree=in_worktree)
 
 
 def _sessions(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
-    palette: Palette,
     *,
     over: BaseScreen | None = None,
 ) -> BaseScreen:
@@ -402,7 +395,7 @@ def _sessions(
 
     folder = (over.folder if over is not None else "") or args.cwd or "."
     open_session = partial(_stored_conversation, args, on_created)
-    return SessionsScreen(palette, Path(folder).absolute(), open_session, over=over)
+    return SessionsScreen(Path(folder).absolute(), open_session, over=over)
 
 
 def _print_continue_hint(saved: OpenTabsFile) -> None:

@@ -64,7 +64,6 @@ class AgentSettings:
         self._dialog = OptionsScreen(
             self._context.session,
             self._changes,
-            self._context.palette,
             change=self._change,
             choose=lambda option: self._start(self._choose_value(option)),
         )
@@ -79,8 +78,7 @@ class AgentSettings:
             self._change(option.id, not option.current)
             return
         current = str(option.current) if option.current is not None else None
-        palette = self._context.palette
-        value = await self._screen.ask(ChooseScreen(option.name, option.choices, palette, current=current))
+        value = await self._screen.ask(ChooseScreen(option.name, option.choices, current=current))
         if value is not None:
             self._change(option.id, value)
 
@@ -119,7 +117,7 @@ class AgentSettings:
         choices = [Choice(name, name, summary) for name, summary in POLICY_SUMMARIES.items()]
         title = "Policy: what is allowed without asking"
         current = self._screen.status.policy
-        dialog = ChooseScreen(title, choices, self._context.palette, current=current)
+        dialog = ChooseScreen(title, choices, current=current)
         chosen = await self._screen.ask(dialog)
         policy = next((name for name in POLICY_SUMMARIES if name == chosen), None)
         if policy is not None:

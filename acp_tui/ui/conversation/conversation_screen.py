@@ -54,7 +54,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.dialogs.interfaces import PreparedConversation, StartAnswer, StartQuestion
-    from acp_tui.ui.theme.palette import Palette
 
 
 class SessionCommands:
@@ -80,7 +79,7 @@ class SessionCommands:
         if reason := self._screen.busy_reason():
             self._screen.notify(reason, markup=False)
         elif self._new_session is not None:
-            screen = self._new_session(self._screen.palette, draft)
+            screen = self._new_session(draft)
             self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     def open_rules(self, rule_id: str | None = None) -> None:
@@ -89,9 +88,7 @@ class SessionCommands:
 
         if (conversation := self._runner.conversation) is not None:
             policy = conversation.options.policy
-            self._screen.open_dialog(
-                RulesScreen(conversation.rules, self._screen.palette, policy=policy, rule_id=rule_id)
-            )
+            self._screen.open_dialog(RulesScreen(conversation.rules, policy=policy, rule_id=rule_id))
 
     def open_rules_of(self, entry: Entry) -> bool:
         """Open the rules and select the one that decided about `entry`; return False if no rule did."""
@@ -270,7 +267,6 @@ class ConversationScreen(SessionScreen):
         self,
         make: Callable[[QuestionHandler], PreparedConversation],
         agent: str,
-        palette: Palette,
         *,
         first_prompt: str | None = None,
         draft: PromptDraft | None = None,
@@ -282,13 +278,12 @@ class ConversationScreen(SessionScreen):
         Args:
             make: Creates the conversation; called in a thread.
             agent: The agent's name until its title is known.
-            palette: The colours of the current theme.
             first_prompt: Sent as soon as the session is open.
             draft: A prompt that continues an earlier conversation. Put into the input, but not sent.
             new_session: Creates a screen for a new session with the same agent in the same folder.
             place: The text to scroll to in a reopened session.
         """
-        super().__init__(Session(), StatusTracker(agent), palette)  # empty until a session is opened
+        super().__init__(Session(), StatusTracker(agent))  # empty until a session is opened
         self._first_prompt = first_prompt
         self._draft = draft
         self._place = place
@@ -472,10 +467,8 @@ class ConversationScreen(SessionScreen):
             earlier = self.tab_state
             self.report_state(conversation_state(line.facts, self.session, conversation, title, earlier))
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
-        self._continuation.use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self._dialogs.update()
 
     def is_asking(self) -> bool:

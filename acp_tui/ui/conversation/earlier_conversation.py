@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry, Session, UserMessage
     from acp_tui.ui.dialogs.base_screen import BaseScreen
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.workspace.baseline.restore import ReplacedFile
 
 
@@ -46,7 +45,7 @@ class PromptDraft(NamedTuple):
 class NewSession(Protocol):
     """Creates the screen of a new session with the same agent in the same folder."""
 
-    def __call__(self, palette: Palette, draft: PromptDraft | None) -> BaseScreen:
+    def __call__(self, draft: PromptDraft | None) -> BaseScreen:
         """Return the screen of the new session, with the draft, if any, in the prompt."""
 
 

@@ -65,15 +65,13 @@ class EntryActions:
         """Show text in full screen."""
         from acp_tui.ui.dialogs.detail import DetailScreen
 
-        self._screen.open_dialog(DetailScreen(title, text, self._context.palette))
+        self._screen.open_dialog(DetailScreen(title, text))
 
     def _show_full(self, entry: Entry) -> None:
         from acp_tui.ui.dialogs.full_entry import FullEntryScreen
 
         context = self._context
-        self._screen.open_dialog(
-            FullEntryScreen(entry, context.palette, session=context.session, cwd=context.cwd)
-        )
+        self._screen.open_dialog(FullEntryScreen(entry, session=context.session, cwd=context.cwd))
 
     # ------------------------------------------------------------------------- links and images
 
@@ -95,7 +93,7 @@ class EntryActions:
         link: str | None = links[0]
         if len(links) > 1:
             choices = [Choice(link, escape_line(link)) for link in links]
-            link = await self._screen.ask(ChooseScreen("Open which link?", choices, self._context.palette))
+            link = await self._screen.ask(ChooseScreen("Open which link?", choices))
         self.open_link(link or "")
 
     def open_link(self, link: str) -> None:

@@ -25,7 +25,7 @@ class ExportDialog:
         self._screen.run_worker(self._export(), group="export", exclusive=True)
 
     async def _export(self) -> None:
-        dialog = ChooseScreen("Export the conversation", EXPORT_FORMATS, self._screen.palette)
+        dialog = ChooseScreen("Export the conversation", EXPORT_FORMATS)
         file_format = await self._screen.ask(dialog)
         if file_format is None:
             return

@@ -127,7 +127,6 @@ class ServerPrompts:
             SchemaFormDialog(
                 f"Prompt {escape_line(offered.name)}",
                 offered.schema,
-                self._context.palette,
                 asked_by=f'MCP server "{escape_line(offered.server)}"',
                 message=offered.description,
                 values={str(offered.arguments[0].get("name")): argument} if argument else None,
@@ -241,7 +240,7 @@ class ConversationMcp:
             note=conversation.note,
             edit_file=self._screen.entry_actions.edit_file,
         )
-        self._open = McpScreen(self._screen.palette, context, server)
+        self._open = McpScreen(context, server)
         self._screen.open_dialog(self._open, self._closed)
 
     async def close(self) -> None:

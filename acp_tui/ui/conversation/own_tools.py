@@ -64,15 +64,13 @@ class OwnTools:
             from acp_tui.ui.dialogs.full_entry import FullEntryScreen
 
             context = self._context
-            self._screen.open_dialog(
-                FullEntryScreen(entry, context.palette, session=context.session, cwd=context.cwd)
-            )
+            self._screen.open_dialog(FullEntryScreen(entry, session=context.session, cwd=context.cwd))
         else:
             from acp_tui.ui.dialogs.detail import FileViewScreen
 
             path, line = kind_of(entry).location(entry) or ("", None)
             title = entry.call.title or path
-            self._screen.open_dialog(FileViewScreen(title, path, text, self._context.palette, line=line))
+            self._screen.open_dialog(FileViewScreen(title, path, text, line=line))
         return True
 
     @property

@@ -86,7 +86,7 @@ class PromptMessageHandler:
             elif not self._prompt.text:
                 self._prompt.load(request.text)
 
-        self._screen.open_dialog(ChooseScreen("Quit acp-tui?", choices, self._screen.palette), on_close)
+        self._screen.open_dialog(ChooseScreen("Quit acp-tui?", choices), on_close)
 
     def carry_out_queued(self, request: QueueStrip.PromptAction) -> None:
         """Do what the user wants with a queued prompt."""

@@ -115,7 +115,6 @@ class QuestionDialogs:
 
         self._dialog = self._permission = PermissionScreen(
             pending.question,
-            self._context.palette,
             agent=shorten(self._prompt.agent_title, MAX_AGENT_WIDTH),
             position=self._questions.position,
             session=self._context.session,
@@ -138,7 +137,6 @@ class QuestionDialogs:
         self._dialog = dialog = SchemaFormDialog(
             "Question",
             form.schema,
-            self._context.palette,
             asked_by=asker,
             purpose=purpose,
             position=self._questions.position,
@@ -158,9 +156,7 @@ class QuestionDialogs:
         question = page_question(
             asker, page.message, page.url or "", purpose=purpose, position=self._questions.position
         )
-        self._dialog = dialog = GuardedQuestionScreen(
-            question, self._context.palette, replaces_another=self._replaces_another
-        )
+        self._dialog = dialog = GuardedQuestionScreen(question, replaces_another=self._replaces_another)
         self._screen.open_dialog(dialog, lambda index: self._page_closed(pending, question, index))
 
     def _show_strip(self) -> None:
@@ -174,7 +170,6 @@ class QuestionDialogs:
             escape_invisible_line(f"{agent} asks: {what}"),
             keys.bound_keys(self._screen, "conversation.tab"),
             f"{number} of {count}" if count > 1 else "",
-            self._context.palette,
         )
 
     def resume(self) -> bool:
@@ -236,14 +231,14 @@ class QuestionDialogs:
         """Ask the user a question before the agent starts, and return the answer."""
         from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 
-        answer = await self._ask(GuardedQuestionScreen(question, self._context.palette))
+        answer = await self._ask(GuardedQuestionScreen(question))
         return question.answers[answer or 0]
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
         from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
-        answer = await self._ask(ConfirmScreen(question, self._context.palette, yes=yes, no=no))
+        answer = await self._ask(ConfirmScreen(question, yes=yes, no=no))
         return bool(answer)
 
     async def _ask(self, dialog: Screen[Answered]) -> Answered | None:

@@ -14,6 +14,7 @@ from acp_tui.ui.conversation.earlier_conversation import PromptDraft
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten_spans
 from acp_tui.ui.keys.commands import PaletteCommand
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.prompt import Prompt
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.strips import QueueStrip
 
 
@@ -71,7 +71,7 @@ class Continuation:
             self._line.show(reason)
             return
         self._enable_prompt(False)
-        self._line = ReadOnlyLine(reason, self._context.palette, self.run)
+        self._line = ReadOnlyLine(reason, self.run)
         self._screen.mount(self._line, after=self._prompt)
         self._screen.call_after_refresh(self.focus_line)
 
@@ -93,12 +93,6 @@ class Continuation:
         self._prompt.display = enabled
         self._prompt.disabled = self._queue_strip.disabled = not enabled
         self._screen.refresh_bindings()
-
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        if self._line is not None:
-            self._line.palette = palette
-            self._line.refresh()
 
     # ------------------------------------------------------------------------- continuing
 
@@ -145,10 +139,9 @@ class ReadOnlyLine(Widget, can_focus=True):
     ALLOW_SELECT = False
     BINDINGS: ClassVar = keys.bindings("read_only")
 
-    def __init__(self, reason: str, palette: Palette, on_continue: Callable[[], None]) -> None:
+    def __init__(self, reason: str, on_continue: Callable[[], None]) -> None:
         super().__init__()
         self._on_continue = on_continue
-        self.palette = palette
         self._reason = reason
 
     def show(self, reason: str) -> None:
@@ -161,9 +154,10 @@ class ReadOnlyLine(Widget, can_focus=True):
         return len(self._reason_lines(width)) + 1
 
     def _reason_lines(self, width: int) -> list[Strip]:
+        palette = current_palette()
         lead, reason = (
-            Segment("⊘ Read-only. ", self.palette.warning),
-            Segment(escape_line(self._reason), self.palette.text),
+            Segment("⊘ Read-only. ", palette.warning),
+            Segment(escape_line(self._reason), palette.text),
         )
         return hanging_lines([], [lead, reason], width, 0)[:MAX_REASON_LINES]
 
@@ -174,7 +168,7 @@ class ReadOnlyLine(Widget, can_focus=True):
         return line.crop_extend(0, width, self.rich_style).apply_style(self.rich_style)
 
     def _keys(self) -> list[Segment]:
-        palette = self.palette
+        palette = current_palette()
         return [
             Segment(f"{keys.bound_keys(self, 'session.continue')} ", palette.key),
             Segment("continue in a new session · ", palette.dim),

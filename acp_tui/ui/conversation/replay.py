@@ -18,6 +18,7 @@ from acp_tui.ui.conversation.session_screen import FRAME_SECONDS, SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.conversation.subagent_screen import SubagentViews
 from acp_tui.ui.terminal import gc_control
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.input_line import FindLine
 from acp_tui.ui.widgets.status_facts import format_clock
 from acp_tui.ui.widgets.status_line import StatusLine
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.player import Player
     from acp_tui.session.state import Entry
-    from acp_tui.ui.theme.palette import Palette
 
 
 MIN_TRACK_CELLS = 8
@@ -44,10 +44,9 @@ class PlayerBar(Widget):
     """
     ALLOW_SELECT = False
 
-    def __init__(self, player: Player, palette: Palette) -> None:
+    def __init__(self, player: Player) -> None:
         super().__init__()
         self._player = player
-        self._palette = palette
         self._paused = False
         self._last_drawn: tuple[str, str, int] | None = None  # left text, right text, filled cells
 
@@ -59,13 +58,8 @@ class PlayerBar(Widget):
             self._last_drawn = current
             self.refresh()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        self.refresh()
-
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        palette, width = self._palette, self.size.width
+        palette, width = current_palette(), self.size.width
         segments = [Segment(self._left(), palette.text)]
         if track := self._track_width():
             played = self._played_cells(track)
@@ -117,8 +111,8 @@ class ReplayScreen(SessionScreen):
     INTERRUPT = "replay.interrupt"
     AUTO_FOCUS = "Transcript"
 
-    def __init__(self, player: Player, palette: Palette, *, problems: Sequence[str] = ()) -> None:
-        super().__init__(player.session, StatusTracker(player.title), palette)
+    def __init__(self, player: Player, *, problems: Sequence[str] = ()) -> None:
+        super().__init__(player.session, StatusTracker(player.title))
         self.player = player
         self.paused = False
         self._subagents = SubagentViews(self)
@@ -128,7 +122,7 @@ class ReplayScreen(SessionScreen):
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Return the player bar."""
-        return (PlayerBar(self.player, self.palette),)
+        return (PlayerBar(self.player),)
 
     def on_mount(self) -> None:
         self._clock = self.set_interval(FRAME_SECONDS, self._tick)
@@ -216,11 +210,6 @@ class ReplayScreen(SessionScreen):
         else:
             self._clock.resume()
         self.query_one(PlayerBar).show(paused=self.paused)
-
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
-        self.query_one(PlayerBar).use_palette(palette)
 
     # ------------------------------------------------------------------------- keys
 

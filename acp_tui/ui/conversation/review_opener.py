@@ -44,7 +44,7 @@ class ReviewOpener:
             save_comments=self._save_comments,
             send=self._send,
         )
-        self._open = ReviewScreen(prepared.conversation.review, self._screen.palette, context, first)
+        self._open = ReviewScreen(prepared.conversation.review, context, first)
         self._screen.open_dialog(self._open, self._closed)
 
     def _closed(self, _: None) -> None:

@@ -16,6 +16,7 @@ from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.entries.headline import line_counts
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
     from acp_tui.workspace.baseline.turn_history import RewindStep
 
@@ -103,7 +104,7 @@ class RewindActions:
         title = "Go back to before which prompt?"
         if conversation.rewind.incomplete:
             title += f" (the latest {len(points)})"
-        chosen = await self._screen.ask(ChooseScreen(title, choices, self._context.palette))
+        chosen = await self._screen.ask(ChooseScreen(title, choices))
         return next((point for point in points if str(point.number) == chosen), None)
 
     async def _choose_what(self) -> str | None:
@@ -111,7 +112,7 @@ class RewindActions:
 
         if self._new_session is None:
             return "files"
-        return await self._screen.ask(ChooseScreen("What to restore", _PARTS, self._context.palette))
+        return await self._screen.ask(ChooseScreen("What to restore", _PARTS))
 
     async def _continue_before(self, point: RewindPoint, files: FileRewind | None) -> None:
         """Open a new session with the chosen prompt as its draft. Attach the conversation before that prompt.
@@ -131,7 +132,7 @@ class RewindActions:
                 draft = draft._replace(replaced=await files.replaced_files())
             except UserError as error:
                 self._screen.notify_error(error)
-        screen = self._new_session(self._screen.palette, draft)
+        screen = self._new_session(draft)
         self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
 
     async def _restore(self, conversation: Conversation, point: RewindPoint, what: str) -> bool:
@@ -175,7 +176,6 @@ class RewindActions:
             plan,
             self._name,
             conversation.rewind.texts,
-            self._context.palette,
             cwd=self._context.cwd,
         )
         return await self._screen.ask(dialog)
@@ -243,12 +243,11 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
         steps: Sequence[RewindStep],
         name: Callable[[Path], str],
         texts: Callable[[RewindStep], Awaitable[FileTexts]],
-        palette: Palette,
         *,
         cwd: str,
     ) -> None:
         """`name` returns a path for display, `texts` what a step would change."""
-        super().__init__(palette, title)
+        super().__init__(title)
         self._steps = steps
         self._display_name = name
         self._texts = texts
@@ -259,7 +258,7 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
         }
 
     def content(self) -> ComposeResult:
-        yield SelectList(self._rows(), self._palette, id="choices")
+        yield SelectList(self._rows(), id="choices")
 
     def hints(self) -> list[Hint]:
         actions = (
@@ -285,8 +284,8 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
                 self._counts[step.path] = counts
         self._update()
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         self._update()
 
     # ------------------------------------------------------------------------- the rows
@@ -296,14 +295,14 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
         rows.show(self._rows(), rows.selected)
 
     def _rows(self) -> list[SelectRow]:
-        palette = self._palette
+        palette = current_palette()
         count = len(self._chosen)
         words = f"Restore {pluralize(count, 'file')}" if count else "Restore no file"
         actions = [SelectRow([], [Segment(text, palette.text)]) for text in ("Cancel", words)]
         return [*actions, *map(self._row, self._steps)]
 
     def _row(self, step: RewindStep) -> SelectRow:
-        palette = self._palette
+        palette = current_palette()
         name = self._display_name(step.path)
         if step.obstacle is not None:
             text = [Segment(f"{name}: stays", palette.dim)]
@@ -317,7 +316,7 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
                 words = "Changed between turns only, not by the agent."
             note = [Segment(words, palette.warning)]
         tail: Spans = []
-        for count, style in line_counts(*self._counts.get(step.path, (0, 0)), palette):
+        for count, style in line_counts(*self._counts.get(step.path, (0, 0))):
             tail += [Segment(" "), Segment(count, style)]
         mark = "[x] " if step.path in self._chosen else "[ ] "
         text = [Segment(f"{name}: {_VERBS[step.kind]}", palette.text)]
@@ -371,5 +370,5 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
             return
         diff = Diff(str(step.path), found.now, found.then)
         title = f"{name}: what restoring it changes"
-        page = DetailScreen(title, lambda drawing: [DiffBody(diff, drawing)], self._palette, cwd=self._cwd)
+        page = DetailScreen(title, lambda drawing: [DiffBody(diff, drawing)], cwd=self._cwd)
         self.app.push_screen(page)

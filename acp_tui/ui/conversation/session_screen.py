@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.dialogs.base_screen import ConversationFacts, TextPlace
-    from acp_tui.ui.theme.palette import Palette
 
 
 FRAME_SECONDS = 1 / 30
@@ -184,13 +183,13 @@ class SessionScreen(BaseScreen):
     SessionScreen { layers: page above; }
     """
 
-    def __init__(self, session: Session, status: StatusTracker, palette: Palette) -> None:
-        super().__init__(palette)
-        self.context = SessionContext(session, palette)
+    def __init__(self, session: Session, status: StatusTracker) -> None:
+        super().__init__()
+        self.context = SessionContext(session)
         self.status = status
         self.frames = FrameScheduler(self)
         self._undrawn = ChangeBatch()  # for the transcript and the panes, until the tab is in front
-        self.transcript = Transcript(session, palette)
+        self.transcript = Transcript(session)
         self.entry_actions = EntryActions(self, self.transcript, self.context)
         self._find_line = FindLine()
         self.find = Find(self._find_line, self.transcript)
@@ -202,7 +201,7 @@ class SessionScreen(BaseScreen):
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
         facts = self.status.facts(self.session, self.now(), asking=False)
-        yield StatusLine(facts, self.palette, clock=self.now)
+        yield StatusLine(facts, clock=self.now)
         yield self.transcript
         yield NewBelow(self.transcript, lambda: self.panes.is_overlay)
         yield self._find_line
@@ -338,14 +337,6 @@ class SessionScreen(BaseScreen):
             return "starting" if self.session.agent is None else "opening a session"
         return "loading" if self.session.phase == "loading" else ""
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
-        self.context.palette = palette
-        self.transcript.use_palette(palette)
-        self.query_one(StatusLine).use_palette(palette)
-        self.panes.use_palette(palette)
-
     def place_toasts(self) -> None:
         """Put toasts into the empty space below a short conversation or, if that is too small, at the top."""
         rack = next(iter(self.query("ToastRack")), None)
@@ -463,7 +454,7 @@ class SessionScreen(BaseScreen):
         from acp_tui.ui.conversation.usage_screen import UsageScreen
 
         warning = self.status.context_warning
-        self.app.push_screen(UsageScreen(self.session, self.palette, warning=warning, now=self.now))
+        self.app.push_screen(UsageScreen(self.session, warning=warning, now=self.now))
 
     def action_toggle_panes(self) -> None:
         """Open or close the panes."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.panes.files import Counts, FilesPane
     from acp_tui.ui.panes.pane import PaneItemAction, PanesActionName
     from acp_tui.ui.panes.panes import Panes, SidePanesLayout
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.transcript.transcript import Transcript
 
 
@@ -130,7 +129,7 @@ class SidePanes:
 
             context = self._context
             source = PaneSource(context.session, context.cwd, context.conversation)
-            panes = self._panes = Panes(source, context.palette, first or self._first_pane())
+            panes = self._panes = Panes(source, first or self._first_pane())
             self.layout = SidePanesLayout(self._transcript, panes)
             self._screen.mount(panes, after=self._transcript)
         elif not panes.display:
@@ -227,11 +226,6 @@ class SidePanes:
         source.session, source.cwd, source.conversation = context.session, context.cwd, context.conversation
         panes.refresh_items()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        if self._panes is not None:
-            self._panes.use_palette(palette)
-
 
 MAX_COUNTED_FILES = 100
 """The maximum number of files whose changed lines are counted."""
@@ -278,9 +272,7 @@ class PaneActions:
         context = self._context
         terminal = context.session.terminals.get(terminal_id)
         if terminal is not None:
-            self._screen.open_dialog(
-                OutputScreen(terminal, context.palette, session=context.session, cwd=context.cwd)
-            )
+            self._screen.open_dialog(OutputScreen(terminal, session=context.session, cwd=context.cwd))
 
     async def _kill_terminal(self, terminal_id: str) -> None:
         if self._context.conversation is not None:
@@ -342,7 +334,6 @@ class PaneActions:
         page = DetailScreen(
             f"{escape_invisible_line(relative_path(path, context.cwd))}: {source}",
             lambda drawing: [DiffBody(diff, drawing) for diff in diffs],
-            context.palette,
             session=context.session,
             cwd=context.cwd,
         )
@@ -387,7 +378,7 @@ class PaneActions:
             Choice("keep", "Keep it"),
             Choice("revert", effect, f"You can undo this with {undo} in the pane."),
         ]
-        answer = await self._screen.ask(ChooseScreen(f"Revert {name}?", choices, self._context.palette))
+        answer = await self._screen.ask(ChooseScreen(f"Revert {name}?", choices))
         if answer != "revert" or self._context.conversation is None:
             return
         try:

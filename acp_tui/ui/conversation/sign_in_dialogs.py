@@ -21,6 +21,7 @@ from acp_tui.ui.dialogs.dialog import BoxDialog, scroll_page
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.keys.commands import PaletteCommand
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -117,8 +118,8 @@ class SignInDialogs:
     async def _choose(self, methods: list[AuthMethod], reason: str) -> Proceed:
         from acp_tui.ui.dialogs.choose import ChooseScreen
 
-        choices, palette = method_choices(methods), self._context.palette
-        dialog = ChooseScreen("Choose a sign-in method", choices, palette, note=escape_line(reason))
+        choices = method_choices(methods)
+        dialog = ChooseScreen("Choose a sign-in method", choices, note=escape_line(reason))
         chosen = await self._screen.ask(dialog)
         return self._abandon if chosen is None else await self._prepare(methods[int(chosen)])
 
@@ -149,7 +150,7 @@ class SignInDialogs:
         conversation = self._conversation
         self._screen.call_later(self._readiness.work_started)  # later, when `sign_in.waiting` is true
         self._progress = dialog = SignInProgress(
-            conversation.launch.title, method.name, self._context.palette, conversation.agent_stderr
+            conversation.launch.title, method.name, conversation.agent_stderr
         )
         self._screen.open_dialog(dialog, lambda _: self._runner.sign_in.cancel())
         try:
@@ -163,7 +164,7 @@ class SignInDialogs:
 
         conversation = self._conversation
         question = command_question(conversation.launch.title, method, str(conversation.cwd))
-        index = await self._screen.ask(GuardedQuestionScreen(question, self._context.palette))
+        index = await self._screen.ask(GuardedQuestionScreen(question))
         answer = question.answers[index or 0]
         if answer is RUN:
             return await self._run_program(method)
@@ -219,8 +220,8 @@ class SignInProgress(BoxDialog[None]):
     clock = staticmethod(time.monotonic)
     """Returns the time in seconds."""
 
-    def __init__(self, agent: str, method: str, palette: Palette, stderr: LineRing | None) -> None:
-        super().__init__(palette)
+    def __init__(self, agent: str, method: str, stderr: LineRing | None) -> None:
+        super().__init__()
         self._agent = agent
         self._method = method
         self._stderr = stderr
@@ -234,15 +235,15 @@ class SignInProgress(BoxDialog[None]):
 
     def content(self) -> ComposeResult:
         yield BodyScroller(self._bodies, id="output")
-        yield SelectList([], self._palette, id="addresses")
+        yield SelectList([], id="addresses")
 
     def on_mount(self) -> None:
         """Follow the agent's stderr."""
         self.query_one("#addresses").display = False
         self.set_interval(POLL_SECONDS, self._tick)
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         rows = self.query_one("#addresses", SelectList)
         rows.show(self._address_rows(), rows.selected)
         self.fit()
@@ -272,13 +273,14 @@ class SignInProgress(BoxDialog[None]):
                 self.fit()
 
     def head(self) -> tuple[Spans, Spans]:
+        palette = current_palette()
         agent, method = (
             shorten(escape_invisible_line(text), MAX_TITLE_WIDTH) for text in (self._agent, self._method)
         )
         elapsed = f" {int(self.clock() - self._began)} s"
         return (
-            [Segment(f"Signing in to {agent}: {method}", self._palette.strong)],
-            [Segment(elapsed, self._palette.dim)],
+            [Segment(f"Signing in to {agent}: {method}", palette.strong)],
+            [Segment(elapsed, palette.dim)],
         )
 
     def hints(self) -> list[Hint]:
@@ -311,10 +313,10 @@ class SignInProgress(BoxDialog[None]):
         page.scroll_end(animate=False)
 
     def _address_rows(self) -> list[SelectRow]:
-        return [SelectRow([], [Segment(url, self._palette.text)]) for url in self._addresses]
+        return [SelectRow([], [Segment(url, current_palette().text)]) for url in self._addresses]
 
     def _bodies(self, width: int) -> Sequence[Body]:
-        palette = self._palette
+        palette = current_palette()
         waiting = (
             f"Waiting for {shorten(escape_invisible_line(self._agent), MAX_TITLE_WIDTH)}. No output yet."
         )
@@ -346,7 +348,7 @@ class SignInProgress(BoxDialog[None]):
         )
 
         question = page_question(self._agent, "This address appeared in the agent's output.", url)
-        dialog = GuardedQuestionScreen(question, self._palette)
+        dialog = GuardedQuestionScreen(question)
 
         def answered(index: int | None) -> None:
             answer_page_question(self, question, index)

@@ -32,7 +32,7 @@ class SubagentScreen(SessionScreen):
         """`conversation` is the context of the subagent's conversation."""
         self.subagent = subagent
         self._views = views
-        super().__init__(subagent.session, StatusTracker(_title(subagent)), conversation.palette)
+        super().__init__(subagent.session, StatusTracker(_title(subagent)))
         cwd = subagent.session.cwd or conversation.cwd
         self.status.project = folder_label(cwd) if cwd else ""
         self.show_session(subagent.session, cwd)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Session, TurnUsage, UserMessage
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 LABEL_WIDTH = 10
@@ -175,11 +175,9 @@ REFRESH_SECONDS = 1.0
 class UsageScreen(DetailScreen):
     """Shows the usage of a session, updated every second."""
 
-    def __init__(
-        self, session: Session, palette: Palette, *, warning: float, now: Callable[[], float]
-    ) -> None:
+    def __init__(self, session: Session, *, warning: float, now: Callable[[], float]) -> None:
         """`warning` is the used share of the context window, from 0 to 1, at which the screen warns."""
-        super().__init__("Usage", self._usage, palette, session=session)
+        super().__init__("Usage", self._usage, session=session)
         self._warning = warning
         self._now = now
 

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Literal,
+    NamedTuple,
+    Protocol,
+    TypeVar,
+    cast,
+    runtime_checkable,
+)
 
 from textual.message import Message
 
@@ -11,6 +21,7 @@ from acp_tui.entry_kinds.tool_call import changed_paths
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import ToolCall
 from acp_tui.ui.terminal.responsive_screen import ResponsiveScreen
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
@@ -25,16 +36,27 @@ if TYPE_CHECKING:
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.keys.key_sequencer import KeySequencer
     from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.status_facts import StatusFacts
+
+
+@runtime_checkable
+class Themed(Protocol):
+    """A screen or widget that keeps drawn lines. Others draw when they are refreshed."""
+
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
+
+
+def redraw_in_theme(screen: Screen[Any]) -> None:
+    """Redraw all widgets of a screen in the colours of the current theme, and then what it drew for them."""
+    for node in [*screen.query("*"), screen]:
+        node.refresh()
+        if isinstance(node, Themed):
+            node.apply_theme()
 
 
 class AppInterface(Protocol):
     """The app as screens see it."""
-
-    @property
-    def palette(self) -> Palette:
-        """The colours of the current theme."""
 
     @property
     def theme_name(self) -> str:
@@ -196,27 +218,23 @@ class BaseScreen(ResponsiveScreen[None]):
             super().__init__()
             self.screen = screen
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.palette = palette
+        self._first_palette = current_palette()
         self.tab_state = TabState()
         """What the tab strip shows of this screen."""
 
     def on_mount(self) -> None:
         """Handle the keys that the user typed before the screen was mounted."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
-        if self.palette is not app_of(self).palette:  # the terminal has reported its background meanwhile
-            self.use_palette(app_of(self).palette)
+        self.app.theme_changed_signal.subscribe(self, lambda _: redraw_in_theme(self))
+        if self._first_palette is not current_palette():  # the terminal has reported its background meanwhile
+            redraw_in_theme(self)
         self.app.call_later(app_of(self).key_sequencer.deliver_early_keys)
 
     def on_unmount(self) -> None:
         """Unsubscribe from the app's signals."""
         for signal in (self.app.theme_changed_signal, self.app.mode_change_signal):
             signal.unsubscribe(self)
-
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self.palette = palette
 
     def report_state(self, state: TabState) -> None:
         """Report to the tab strip what this screen shows and does."""
@@ -351,9 +369,8 @@ class TextPlace(NamedTuple):
 
 @dataclass(slots=True)
 class SessionContext:
-    """The session on the screen, and how to draw the session. The screen keeps the attributes up to date."""
+    """The session on the screen. The screen keeps the attributes up to date."""
 
     session: Session
-    palette: Palette
     cwd: str = ""
     conversation: Conversation | None = None  # None for a recording, and before it has been created

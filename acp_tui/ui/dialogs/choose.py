@@ -13,6 +13,7 @@ from acp_tui.session.state import Choice
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.drawing.wrap import wrap
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.widgets import Input
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -54,13 +55,12 @@ class ChooseScreen(BoxDialog[str | None]):
         self,
         title: str,
         choices: Sequence[Choice],
-        palette: Palette,
         *,
         current: str | None = None,
         note: str = "",
     ) -> None:
         """`note` is a sentence to show above the choices."""
-        super().__init__(palette, title)
+        super().__init__(title)
         self._choices = list(choices)
         self._shown = self._choices
         self._current = current
@@ -73,7 +73,7 @@ class ChooseScreen(BoxDialog[str | None]):
             yield Static(escape_invisible(self._note), markup=False, id="note")
         if self._can_filter:
             yield InputLine(placeholder="type to filter", id="filter")
-        rows = SelectList(self._rows(), self._palette, selected=selected, id="choices")
+        rows = SelectList(self._rows(), selected=selected, id="choices")
         rows.empty_text = "No matches"
         yield rows
 
@@ -96,8 +96,8 @@ class ChooseScreen(BoxDialog[str | None]):
         note = min(6, len(wrap([Segment(self._note)], self.inner_width))) + 1 if self._note else 0
         self.fit_list(self.query_one(SelectList), other_rows=FILTER_ROWS + note)
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         rows = self.query_one(SelectList)
         rows.show(self._rows(), rows.selected)
 
@@ -107,7 +107,9 @@ class ChooseScreen(BoxDialog[str | None]):
             return rows
         groups = [choice.group for choice in self._shown]
         return [
-            replace(row, above=[[Segment(group, self._palette.dim)]]) if group and group != before else row
+            replace(row, above=[[Segment(group, current_palette().dim)]])
+            if group and group != before
+            else row
             for row, group, before in zip(rows, groups, [None, *groups], strict=False)
         ]
 
@@ -117,7 +119,7 @@ class ChooseScreen(BoxDialog[str | None]):
         return self._shown is self._choices and all(choice.group for choice in self._choices)
 
     def _row(self, choice: Choice) -> SelectRow:
-        palette = self._palette
+        palette = current_palette()
         mark = "● " if choice.value == self._current else "  "
         text = [Segment(escape_invisible_line(choice.name or choice.value), palette.text)]
         if choice.group and not self._has_headings:
@@ -130,7 +132,7 @@ class ChooseScreen(BoxDialog[str | None]):
         if not self._can_filter:
             return []
         shown, every = len(self._shown), len(self._choices)
-        return [Segment(f" {shown} of {every}" if shown < every else f" {every}", self._palette.dim)]
+        return [Segment(f" {shown} of {every}" if shown < every else f" {every}", current_palette().dim)]
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Show the choices that match the filter, best match first."""

@@ -10,12 +10,12 @@ from textual.widgets import Static
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -29,14 +29,14 @@ class ConfirmScreen(BoxDialog[bool]):
     WIDTH = 72
     BINDINGS: ClassVar = keys.bindings("choose")
 
-    def __init__(self, question: str, palette: Palette, *, yes: str, no: str) -> None:
-        super().__init__(palette)
+    def __init__(self, question: str, *, yes: str, no: str) -> None:
+        super().__init__()
         self._question = question
         self._answers = (no, yes)
 
     def content(self) -> ComposeResult:
         yield Static(escape_invisible(self._question), markup=False, id="question")
-        yield SelectList(self._rows(), self._palette, id="choices")
+        yield SelectList(self._rows(), id="choices")
 
     def hints(self) -> list[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("choose.take", "choose.close"))
@@ -44,12 +44,12 @@ class ConfirmScreen(BoxDialog[bool]):
 
     def _rows(self) -> list[SelectRow]:
         return [
-            SelectRow([], [Segment(escape_invisible_line(words), self._palette.text)])
+            SelectRow([], [Segment(escape_invisible_line(words), current_palette().text)])
             for words in self._answers
         ]
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         rows = self.query_one(SelectList)
         rows.show(self._rows(), rows.selected)
 

@@ -13,6 +13,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.long_text import LongText, NumberedText
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Terminal
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -46,19 +46,18 @@ class DetailScreen(Dialog[None]):
     AUTO_FOCUS = ""
 
     def __init__(
-        self, title: str, content: Content, palette: Palette, *, session: Session | None = None, cwd: str = ""
+        self, title: str, content: Content, *, session: Session | None = None, cwd: str = ""
     ) -> None:
         super().__init__()
         self._title = title
         self._content = content
-        self._palette = palette
         self._session = session or Session()
         self._cwd = cwd
 
     def compose(self) -> ComposeResult:
-        yield Bar([Segment(self._title, self._palette.strong)], id="head")
+        yield Bar([Segment(self._title, current_palette().strong)], id="head")
         yield BodyScroller(self._bodies, id="text")
-        yield KeyHints(self._hints(), self._palette, id="keys")
+        yield KeyHints(self._hints(), id="keys")
 
     def on_mount(self) -> None:
         """Show the numbers of the visible lines in the title bar, now and while the user scrolls."""
@@ -69,20 +68,15 @@ class DetailScreen(Dialog[None]):
         """Update the line range in the title: lines wrap differently at the new width."""
         self.call_after_refresh(self._show_position)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one("#head", Bar).show([Segment(self._title, palette.strong)])
-        self.query_one(BodyScroller).show(self._bodies)
-        self.query_one("#keys", KeyHints).use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
+        self.query_one("#head", Bar).show([Segment(self._title, current_palette().strong)])
         self.call_after_refresh(self._show_position)
 
     def _bodies(self, width: int) -> Sequence[Body]:
         if isinstance(self._content, str):
-            return [LongText(self._content, self._palette.text, width)]
-        context = DrawContext(
-            width=width, palette=self._palette, session=self._session, cwd=self._cwd, full=True
-        )
+            return [LongText(self._content, current_palette().text, width)]
+        context = DrawContext(width=width, session=self._session, cwd=self._cwd, full=True)
         return self._content(context)
 
     def _hints(self) -> Sequence[Hint]:
@@ -96,7 +90,7 @@ class DetailScreen(Dialog[None]):
             return
         first = page.scroll_offset.y + 1
         last = min(height, first + page.size.height - 1)
-        position = [Segment(f" {first:,}–{last:,} of {height:,}", self._palette.dim)]
+        position = [Segment(f" {first:,}–{last:,} of {height:,}", current_palette().dim)]
         self.query_one("#head", Bar).show(right=position)
 
     def action_scroll(self, lines: int) -> None:
@@ -128,20 +122,20 @@ CONTEXT_ROWS = 3
 class FileViewScreen(DetailScreen):
     """A text file, scrolled to a marked line."""
 
-    def __init__(self, title: str, path: str, text: str, palette: Palette, *, line: int | None) -> None:
+    def __init__(self, title: str, path: str, text: str, *, line: int | None) -> None:
         """Create the screen.
 
         Control and invisible characters in `title` are replaced. `path` determines the syntax highlighting.
         `line` is the line to mark.
         """
-        super().__init__(escape_invisible_line(title), self._draw, palette)
+        super().__init__(escape_invisible_line(title), self._draw)
         self._path = path
         self._text = text
         self._line = line
         self._is_new = True
 
     def _draw(self, context: DrawContext) -> Sequence[Body]:
-        body = NumberedText(self._text, self._path, context.palette, context.width, marked=self._line)
+        body = NumberedText(self._text, self._path, context.width, marked=self._line)
         if self._is_new and self._line is not None:
             self._is_new = False
             self.call_after_refresh(self._go_to_row, max(0, body.row_of(self._line) - CONTEXT_ROWS))
@@ -158,11 +152,9 @@ UPDATE_SECONDS = 0.1
 class OutputScreen(DetailScreen):
     """Shows all output of a terminal that acp-tui keeps. At first, the end of the output is visible."""
 
-    def __init__(self, terminal: Terminal, palette: Palette, *, session: Session, cwd: str = "") -> None:
+    def __init__(self, terminal: Terminal, *, session: Session, cwd: str = "") -> None:
         title = escape_line(terminal_command(terminal, cwd)) or "Agent command"
-        super().__init__(
-            title, lambda context: [FullOutput(terminal, context)], palette, session=session, cwd=cwd
-        )
+        super().__init__(title, lambda context: [FullOutput(terminal, context)], session=session, cwd=cwd)
         self._terminal = terminal
         self._shown_version = -1
         self._timer: Timer | None = None
@@ -185,13 +177,13 @@ class OutputScreen(DetailScreen):
             self._timer.stop()
             self._show_state()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
+        super().apply_theme()
         self._show_state()
 
     def _show_state(self) -> None:
-        state, palette = status_name(self._terminal), self._palette
+        state, palette = status_name(self._terminal), current_palette()
         words = exit_text(self._terminal) or ("runs" if self._terminal.ended_at is None else "")
         spans = [
             Segment(f"{STATUS_ICONS[state]} ", palette.signs[state]),

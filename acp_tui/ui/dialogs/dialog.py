@@ -13,7 +13,8 @@ from textual.screen import ModalScreen
 
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.base_screen import app_of
+from acp_tui.ui.dialogs.base_screen import redraw_in_theme
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.select_list import SelectList
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -54,10 +55,7 @@ class Dialog(ModalScreen[Result]):
     @on(events.Mount)
     def _follow_theme(self) -> None:
         """Follow the theme, which can change with the terminal's background at any time."""
-        self.app.theme_changed_signal.subscribe(self, lambda _: self.use_palette(app_of(self).palette))
-
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme. Dialogs that draw their own lines override this method."""
+        self.app.theme_changed_signal.subscribe(self, lambda _: redraw_in_theme(self))
 
     async def wait_for_result(self, app: App[Any], *, mode: str | None = None) -> Result | None:
         """Open the dialog and return its result. Close the dialog if the caller is cancelled.
@@ -125,11 +123,10 @@ class BoxDialog(Dialog[Result]):
     WIDTH: ClassVar[int | None] = 92
     """The width of the box; None for the width of the screen."""
 
-    def __init__(self, palette: Palette, title: str = "") -> None:
+    def __init__(self, title: str = "") -> None:
         """Create the dialog. Control and invisible characters in `title` are replaced."""
         super().__init__()
         self.styles.background = "transparent"  # not in the CSS: the CSS of the app is stronger
-        self._palette = palette
         self._title = title
 
     def compose(self) -> ComposeResult:
@@ -140,7 +137,7 @@ class BoxDialog(Dialog[Result]):
             if left:
                 yield Bar(left, right, id="head")
             yield from self.content()
-            yield KeyHints([], self._palette, id="keys")
+            yield KeyHints([], id="keys")
 
     def content(self) -> ComposeResult:
         """Create the widgets between the title and the keys."""
@@ -149,7 +146,7 @@ class BoxDialog(Dialog[Result]):
     def head(self) -> tuple[Spans, Spans]:
         """Return the left and the right part of the title."""
         title = escape_invisible_line(self._title)
-        return [Segment(title, self._palette.strong)] if title else [], []
+        return [Segment(title, current_palette().strong)] if title else [], []
 
     def show_head(self) -> None:
         """Show the title as it is now."""
@@ -165,12 +162,9 @@ class BoxDialog(Dialog[Result]):
         for line in self.query(KeyHints):  # none before the dialog is composed
             line.set_hints(self.hints())
 
-    def use_palette(self, palette: Palette) -> None:
-        self._palette = palette
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self.show_head()
-        for rows in self.query(SelectList):
-            rows.use_palette(palette)
-        self.query_one(KeyHints).use_palette(palette)
 
     # ------------------------------------------------------------------------- size
 
@@ -235,7 +229,6 @@ class GuardedDialog(BoxDialog[Result]):
 
     def __init__(
         self,
-        palette: Palette,
         title: str = "",
         *,
         replaces_another: bool = False,
@@ -244,12 +237,11 @@ class GuardedDialog(BoxDialog[Result]):
         """Create the dialog.
 
         Args:
-            palette: The colours of the current theme.
             title: The title.
             replaces_another: Whether the user was about to answer another question, which was withdrawn.
             clock: Returns the seconds of a clock that never goes back.
         """
-        super().__init__(palette, title)
+        super().__init__(title)
         self.clock = clock
         self._last_key_at = clock()
         self._opens_at = self._last_key_at + (REPLACEMENT_SECONDS if replaces_another else 0)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
-    from acp_tui.ui.theme.palette import Palette
 
 
 UPDATE_SECONDS = 0.1
@@ -31,8 +30,8 @@ STEP_LINES = 100
 class FullEntryScreen(DetailScreen):
     """Shows an entry as in the transcript, with nothing folded or left out."""
 
-    def __init__(self, entry: Entry, palette: Palette, *, session: Session, cwd: str = "") -> None:
-        super().__init__(kind_of(entry).title, self._draw, palette, session=session, cwd=cwd)
+    def __init__(self, entry: Entry, *, session: Session, cwd: str = "") -> None:
+        super().__init__(kind_of(entry).title, self._draw, session=session, cwd=cwd)
         self._entry = entry
         self._drawn_version = entry.version
         self._body: MeasuredBody | None = None

@@ -16,6 +16,7 @@ from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 from acp_tui.web_browser import check_web_address
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from acp_tui.ui.dialogs.interfaces import GuardedQuestion
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -53,13 +54,12 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
     def __init__(
         self,
         question: GuardedQuestion,
-        palette: Palette,
         *,
         replaces_another: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
-        super().__init__(palette, question.title, replaces_another=replaces_another, clock=clock)
+        super().__init__(question.title, replaces_another=replaces_another, clock=clock)
         self._question = question
         self._number_and_count = question.position
         self._page = BodyScroller(self._bodies, id="what")
@@ -68,7 +68,7 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
 
     def content(self) -> ComposeResult:
         yield self._page
-        yield SelectList(self._rows(), self._palette, id="choices")
+        yield SelectList(self._rows(), id="choices")
 
     def on_mount(self) -> None:
         """Track which rows have been shown."""
@@ -87,9 +87,8 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
         text = self._page.height_at(self.inner_width - 1)
         self._page.styles.height = max(2, min(text, self.room - answers))
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
-        self._page.show(self._bodies)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         rows = self.query_one(SelectList)
         rows.show(self._rows(), rows.selected)
 
@@ -97,7 +96,7 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
 
     def head(self) -> tuple[Spans, Spans]:
         number, count = self._number_and_count
-        position = [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+        position = [Segment(f" {number} of {count}", current_palette().dim)] if count > 1 else []
         return super().head()[0], position
 
     def show_position(self, position: tuple[int, int]) -> None:
@@ -107,7 +106,7 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
 
     def _rows(self) -> list[SelectRow]:
         return [
-            SelectRow([], [Segment(escape_invisible_line(answer.label), self._palette.text)])
+            SelectRow([], [Segment(escape_invisible_line(answer.label), current_palette().text)])
             for answer in self._question.answers
         ]
 
@@ -115,7 +114,7 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
         return [LinesBody([*self._lines(width)], "")]
 
     def _lines(self, width: int) -> Iterator[Strip]:
-        palette, question = self._palette, self._question
+        palette, question = current_palette(), self._question
         for line in wrap([Segment(escape_invisible_line(question.text), palette.text)], width):
             yield make_strip(line)
         for warning in question.warnings:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.screen import Screen
 
-    from acp_tui.ui.theme.palette import Palette
-
 
 KEY_COLUMN = 24
 
@@ -89,8 +87,8 @@ class HelpScreen(Dialog[None]):
     def on_mount(self) -> None:
         self._show_matches()
 
-    def use_palette(self, palette: Palette) -> None:  # noqa: ARG002  # the keys are drawn in a style of the CSS
-        """Apply the colours of a new theme."""
+    def apply_theme(self) -> None:
+        """Draw the keys again, in a style of the new theme's CSS."""
         self._show_matches()
 
     @on(Input.Changed)

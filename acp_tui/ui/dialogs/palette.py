@@ -15,14 +15,13 @@ from acp_tui.ui.dialogs.base_screen import BaseScreen, app_of
 from acp_tui.ui.dialogs.choose import ChooseScreen
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys.commands import PaletteCommand, key_commands, theme_commands
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.app import App
-
-    from acp_tui.ui.theme.palette import Palette
 
 
 MAX_TITLE_WIDTH = 40
@@ -38,7 +37,6 @@ class PaletteScreen(ChooseScreen):
         self,
         title: str,
         commands: Sequence[PaletteCommand],
-        palette: Palette,
         *,
         end_preview: Callable[[], None],
     ) -> None:
@@ -49,7 +47,7 @@ class PaletteScreen(ChooseScreen):
         )
         # In a list of commands, the first one is selected; in a list of values, the current one.
         only_values = all(command.preview is not None for command in commands)
-        super().__init__(title, choices, palette, current=current if only_values else None)
+        super().__init__(title, choices, current=current if only_values else None)
         self._commands = commands
         widest = max((cell_len(command.title) for command in commands), default=0)
         self._title_width = min(widest, MAX_TITLE_WIDTH)
@@ -60,13 +58,14 @@ class PaletteScreen(ChooseScreen):
         self.watch(self.query_one(SelectList), "selected", self._preview, init=False)
 
     def _row(self, choice: Choice) -> SelectRow:
+        palette = current_palette()
         command = self._commands[int(choice.value)]
         mark = "● " if command.current else "  "
         title = shorten(command.title, self._title_width)
         gap = " " * (self._title_width + 2 - cell_len(title))
-        text = [Segment(title, self._palette.text), Segment(gap + command.group, self._palette.faint)]
-        keys = [Segment(command.keys, self._palette.key)]
-        return SelectRow([Segment(mark, self._palette.success)], text, tail=keys, cut=True)
+        text = [Segment(title, palette.text), Segment(gap + command.group, palette.faint)]
+        keys = [Segment(command.keys, palette.key)]
+        return SelectRow([Segment(mark, palette.success)], text, tail=keys, cut=True)
 
     def _matches(self, query: str) -> list[Choice]:
         """Return the commands whose title, search words, keys or group match `query`, best match first."""
@@ -123,7 +122,7 @@ async def open_themes(app: App[Any]) -> None:
 async def _open(app: App[Any], title: str, commands: list[PaletteCommand]) -> None:
     interface = app_of(app)
     restore_theme = partial(_restore_theme, app, interface.theme_name)
-    await app.push_screen(PaletteScreen(title, commands, interface.palette, end_preview=restore_theme))
+    await app.push_screen(PaletteScreen(title, commands, end_preview=restore_theme))
 
 
 def _theme_commands(app: App[Any]) -> list[PaletteCommand]:

@@ -11,7 +11,6 @@ from acp_tui.ui.widgets.input_line import InputLine
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -29,9 +28,9 @@ class RenameDialog(BoxDialog[str]):
     BINDINGS: ClassVar = keys.bindings("rename")
     AUTO_FOCUS = "InputLine"
 
-    def __init__(self, name: str, title: str, palette: Palette, *, heading: str = TITLE) -> None:
+    def __init__(self, name: str, title: str, *, heading: str = TITLE) -> None:
         """`title` is the original title, which an empty name restores. It is shown as the placeholder."""
-        super().__init__(palette, heading)
+        super().__init__(heading)
         self._current = name
         self._original = title
 

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.ui.theme.palette import Palette, current_palette
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from textual.strip import Strip
 
     from acp_tui.session.state import Session
-    from acp_tui.ui.theme.palette import Palette
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +29,13 @@ class DrawContext:
     """The values that a body depends on besides the entry. When any of them changes, new bodies are made."""
 
     width: int  # cells, without the scrollbar; at least 20
-    palette: Palette
     session: Session  # to look up tool calls and terminals
     folded: bool = False  # show the short form
     clock: Callable[[], float] | None = None  # the current time, for durations that grow
     cwd: str = ""  # paths below it are shown relative to it
     full: bool = False  # without length limits, for a screen that shows one entry
     keymap: Mapping[str, str] = field(default_factory=dict)  # the user's own key bindings
+    palette: Palette = field(default_factory=current_palette)  # the body may be drawn in a variant of it
 
 
 class Body(Protocol):

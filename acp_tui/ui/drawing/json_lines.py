@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 INDENT = 4
 PREVIEW_LINES = 12
@@ -31,7 +30,7 @@ def json_body(value: Any, context: DrawContext, *, label: str = "") -> LinesBody
     text, complete = json_excerpt(value, room - len(label) - 2, indent=None)
     if complete and "\n" not in text and cell_len(text) + len(label) + 2 <= room:
         lead = [Segment(" " * INDENT), Segment(f"{label}  " if label else "", context.palette.dim)]
-        return LinesBody([make_strip(_highlight(text, context.palette)[0], lead)], text)
+        return LinesBody([make_strip(_highlight(text, context)[0], lead)], text)
     text, complete = json_excerpt(value, MAX_CHARACTERS if context.full else PREVIEW_LINES * context.width)
     strips = [make_strip([Segment(f"{' ' * INDENT}{label}", context.palette.dim)])] if label else []
     return LinesBody([*strips, *json_strips(text, context, complete=complete)], text)
@@ -43,9 +42,7 @@ def json_strips(text: str, context: DrawContext, *, complete: bool = True) -> li
     indent = Segment(" " * INDENT)
     limit = None if context.full else PREVIEW_LINES
     strips = [
-        make_strip(part, [indent])
-        for line in _highlight(text, context.palette)
-        for part in hard_wrap(line, width)
+        make_strip(part, [indent]) for line in _highlight(text, context) for part in hard_wrap(line, width)
     ]
     if limit is not None and len(strips) > limit:
         del strips[limit:]
@@ -76,10 +73,10 @@ def json_excerpt(value: Any, characters: int, *, indent: int | None = 2) -> tupl
     )
 
 
-def _highlight(text: str, palette: Palette) -> list[list[Segment]]:
+def _highlight(text: str, context: DrawContext) -> list[list[Segment]]:
     from acp_tui.ui.theme.syntax import highlight  # loads Pygments
 
     return [
-        [Segment(text, style or palette.dim) for text, style, _ in line]
-        for line in highlight(text, "json", palette)
+        [Segment(text, style or context.palette.dim) for text, style, _ in line]
+        for line in highlight(text, "json", context.palette.syntax)
     ]

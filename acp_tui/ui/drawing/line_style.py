@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 from textual.strip import Strip
 
+from acp_tui.ui.theme.palette import current_palette
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rich.style import Style
     from textual.color import Color
     from textual.filter import LineFilter
-
-    from acp_tui.ui.theme.palette import Palette
 
 
 class LineStyle:
@@ -56,8 +56,9 @@ class SearchHighlight:
         self.current: tuple[int, int] | None = None
         """The entry id and line number of the current match; None if there is none."""
 
-    def apply(self, strip: Strip, entry_id: int, line: int, palette: Palette) -> Strip:
+    def apply(self, strip: Strip, entry_id: int, line: int) -> Strip:
         """Highlight the matches in a line."""
+        palette = current_palette()
         text = _lower(strip.text)
         at = text.find(self.needle)
         style = palette.match_current if self.current == (entry_id, line) else palette.match

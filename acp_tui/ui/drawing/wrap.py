@@ -17,7 +17,6 @@ from textual.strip import Strip
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.workspace.terminals.screen_buffer import Style as Look
     from acp_tui.workspace.terminals.terminal_emulator import Line
 
@@ -291,9 +290,9 @@ THEME_COLOURS = 16
 """The number of terminal colours that the theme defines. The others, up to 256, are fixed."""
 
 
-def line_segments(line: Line, palette: Palette) -> list[Segment]:
-    """Return one line of terminal output as styled segments."""
-    return join_graphemes(Segment(text, rich_style(look, palette.terminal)) for text, look in line)
+def line_segments(line: Line, colours: tuple[str, ...]) -> list[Segment]:
+    """Return one line of terminal output as styled segments. `colours` is the `terminal` of a palette."""
+    return join_graphemes(Segment(text, rich_style(look, colours)) for text, look in line)
 
 
 @lru_cache(maxsize=4096)

@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Diff
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 
 CHUNK_LINES = 32
@@ -46,38 +45,41 @@ MAX_COLOURED_LENGTH = 2_000
 MAX_CACHED_CHUNKS = 128
 """How many coloured chunks are cached. They are reused when a diff is redrawn after a hunk was accepted."""
 
-_cache: dict[tuple[str, str, int], tuple[Palette, list[list[Segment]]]] = {}
+_cache: dict[tuple[str, str, int], tuple[Mapping[str, Style], list[list[Segment]]]] = {}
 
 
-def _highlight(code: str, path: str, palette: Palette) -> list[list[Segment]]:
+def _highlight(code: str, path: str, styles: Mapping[str, Style]) -> list[list[Segment]]:
     """Return the coloured lines of `code` (cached). `path` determines the language."""
     from acp_tui.ui.theme.syntax import highlight, language_of  # loads Pygments
 
-    key = (code, path, id(palette))
+    key = (code, path, id(styles))
     cached = _cache.get(key)
-    if cached is None or cached[0] is not palette:
+    if cached is None or cached[0] is not styles:
         if len(_cache) >= MAX_CACHED_CHUNKS:
             _cache.clear()
-        cached = _cache[key] = (palette, highlight(code, language_of(path), palette))
+        cached = _cache[key] = (styles, highlight(code, language_of(path), styles))
     return cached[1]
 
 
 class SyntaxColours:
     """The coloured lines of one side of a diff."""
 
-    def __init__(self, lines: Callable[[], Mapping[int, str]], path: str, palette: Palette) -> None:
+    def __init__(
+        self, lines: Callable[[], Mapping[int, str]], path: str, styles: Mapping[str, Style]
+    ) -> None:
+        """`styles` is the `syntax` of a palette."""
         self._lines = lines
         self._path = path
-        self._palette = palette
+        self._styles = styles
         self._chunks: dict[int, dict[int, list[Segment]]] = {}
 
     def spans(self, number: int, text: str) -> list[Segment]:
         """Return line `number` with colours.
 
-        Return `text` without colours if the line's text is not `text`, if `text` is too long, or if the
-        palette has no syntax colours.
+        Return `text` without colours if the line's text is not `text`, if `text` is too long, or if there are
+        no styles.
         """
-        if not self._palette.syntax or len(text) > MAX_COLOURED_LENGTH:
+        if not self._styles or len(text) > MAX_COLOURED_LENGTH:
             return [Segment(text)]
         chunk = (number - 1) // CHUNK_LINES
         if chunk not in self._chunks:
@@ -93,7 +95,7 @@ class SyntaxColours:
         numbers = range(max(1, first - LEAD_LINES), first + CHUNK_LINES)
         texts = [lines.get(number, "") for number in numbers]
         code = "\n".join(text if len(text) <= MAX_COLOURED_LENGTH else "" for text in texts)
-        coloured = _highlight(f"{code}\n", self._path, self._palette)
+        coloured = _highlight(f"{code}\n", self._path, self._styles)
         return {number: spans for number, spans in zip(numbers, coloured, strict=True) if number >= first}
 
 
@@ -126,21 +128,21 @@ class _DiffColumn:
         self,
         difference: Difference,
         path: str,
-        palette: Palette,
+        context: DrawContext,
         width: int,
         *,
         numbered: bool,
         old_side: bool = False,
     ) -> None:
-        self._palette = palette
+        palette = self._palette = context.palette
         self._numbered = numbered
         self._old_side = old_side  # number unchanged lines as in the old text
         self._digits = max(2, len(str(difference.last_number)))
         self._gutter = self._digits + 3
         self._text_width = max(MIN_TEXT_WIDTH, width - self._gutter)
         self._width = width
-        self._old = SyntaxColours(lambda: difference.old, path, palette)
-        self._new = SyntaxColours(lambda: difference.new, path, palette)
+        self._old = SyntaxColours(lambda: difference.old, path, palette.syntax)
+        self._new = SyntaxColours(lambda: difference.new, path, palette.syntax)
         self._looks = {
             "same": (palette.diff_context, palette.diff_number),
             "removed": (palette.diff_removed, palette.diff_removed_mark),
@@ -206,7 +208,7 @@ class UnifiedRenderer:
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
         width = context.width - INDENT
-        self._column = _DiffColumn(difference, path, context.palette, width, numbered=numbered)
+        self._column = _DiffColumn(difference, path, context, width, numbered=numbered)
 
     def height(self, pair: RowPair) -> int:
         """Return the number of lines that the pair's only row takes when wrapped."""
@@ -228,10 +230,10 @@ class SplitRenderer:
 
     def __init__(self, difference: Difference, path: str, context: DrawContext, *, numbered: bool) -> None:
         self._context = context
-        palette, room = context.palette, context.width - INDENT - 1
+        room = context.width - INDENT - 1
         self._blank = left, right = room // 2, room - room // 2
-        self._left = _DiffColumn(difference, path, palette, left, numbered=numbered, old_side=True)
-        self._right = _DiffColumn(difference, path, palette, right, numbered=numbered)
+        self._left = _DiffColumn(difference, path, context, left, numbered=numbered, old_side=True)
+        self._right = _DiffColumn(difference, path, context, right, numbered=numbered)
 
     def height(self, pair: RowPair) -> int:
         """Return the height of the taller side."""

@@ -12,12 +12,12 @@ from textual.strip import Strip
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.text_format import MIN_SECONDS, format_duration
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 
 FOLDED, OPEN = "▸", "▾"
@@ -46,7 +46,7 @@ def headline(
     palette = context.palette
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
     signs = [Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)]
-    end = _end(status, palette)
+    end = _end(status, context)
     room = context.width - _cells(signs) - _cells(end)
     kept = [fact for fact in facts if fact[0]]
     while kept and room - _width(kept) < MIN_TITLE_WIDTH:
@@ -58,8 +58,9 @@ def headline(
     return Strip([*signs, *middle, gap, *right, *end]).crop(0, context.width)
 
 
-def _end(status: str, palette: Palette) -> list[Segment]:
+def _end(status: str, context: DrawContext) -> list[Segment]:
     """Return the icon of a status between blank cells. A status without an icon is shown by its name."""
+    palette = context.palette
     sign = STATUS_ICONS.get(status) or shorten(status, MAX_STATUS_WIDTH)
     return [Segment("  "), Segment(sign, palette.signs.get(status, palette.dim)), Segment(" ")]
 
@@ -98,8 +99,9 @@ def shorten_title(title: str, room: int) -> str:
     return shorten(title, room)
 
 
-def line_counts(added: int, removed: int, palette: Palette) -> list[StyledText]:
+def line_counts(added: int, removed: int) -> list[StyledText]:
     """Return the counts of added and removed lines as "+N" and "−N", leaving out zeros."""
+    palette = current_palette()
     counts = (("+", added, palette.success), ("−", removed, palette.error + NOT_BOLD))
     return [(f"{sign}{count:,}", look) for sign, count, look in counts if count]
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Plan, PlanItem
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 _CHECKBOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
 _PRIORITIES = {"high": "↑", "low": "↓"}
@@ -64,7 +63,7 @@ def steps(entry: Plan, context: DrawContext) -> list[Strip]:
     palette, width = context.palette, context.width
     lines: list[Strip] = []
     for item in entry.items:
-        lines += _step(item, palette, width)
+        lines += _step(item, context)
     if entry.markdown:
         lines += wrapped_lines(entry.markdown, palette.text, width)
     if entry.uri:
@@ -73,7 +72,8 @@ def steps(entry: Plan, context: DrawContext) -> list[Strip]:
     return limit_lines(lines, context)
 
 
-def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
+def _step(item: PlanItem, context: DrawContext) -> list[Strip]:
+    palette = context.palette
     box = _CHECKBOXES.get(item.status, "☐")
     style = {"in_progress": palette.strong, "completed": palette.dim}.get(item.status, palette.text)
     first = [Segment(f"  {box} ", palette.signs.get(item.status, palette.dim))]
@@ -83,7 +83,7 @@ def _step(item: PlanItem, palette: Palette, width: int) -> list[Strip]:
     if item.priority in _PRIORITIES and item.status != "completed":
         colour = palette.warning if item.priority == "high" else palette.faint
         spans.append(Segment(f" {_PRIORITIES[item.priority]}", colour))
-    return hanging_lines(first, spans, width, indent=4)
+    return hanging_lines(first, spans, context.width, indent=4)
 
 
 def _one_line(text: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Elicitation, Permission
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 def permission_body(entry: Permission, context: DrawContext) -> Body:
@@ -60,13 +60,13 @@ _HOST = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:/*(?:[^/?#\\]*@)?(?P<host>[^/?#\\:]
 def elicitation_body(entry: Elicitation, context: DrawContext) -> Body:
     """Draw a question: its message, its URL or the titles of its fields, and the outcome."""
     palette, width = context.palette, context.width
-    sign, outcome, look = _outcome(entry, palette)
+    sign, outcome, look = _outcome(entry, context)
     asks = Segment(f"{elicitation_asker(entry, context.session)} asks: ", palette.dim)
     message = " ".join(entry.message.split()) or "(no message)"
     lines = hanging_lines([Segment(f"{sign} ", look)], [asks, Segment(message, palette.text)], width)
     url = escape_line(entry.url) if entry.url else ""
     if url:
-        lines += _address(url, palette, width)
+        lines += _address(url, context)
     names = _field_titles(entry)
     if names:
         lines += hanging_lines([Segment("  ")], [Segment(f"fields: {names}", palette.dim)], width)
@@ -79,16 +79,18 @@ def elicitation_body(entry: Elicitation, context: DrawContext) -> Body:
     return LinesBody(lines, "\n".join(filter(None, (entry.message, url))))
 
 
-def _address(url: str, palette: Palette, width: int) -> list[Strip]:
+def _address(url: str, context: DrawContext) -> list[Strip]:
     """Draw the full URL with its host highlighted. The URL is not clickable: opening it needs consent."""
+    palette = context.palette
     match = _HOST.match(url)
     start, end = match.span("host") if match else (0, 0)
     parts = [(url[:start], palette.dim), (url[start:end], palette.strong), (url[end:], palette.dim)]
-    pieces = hard_wrap([Segment(text, style) for text, style in parts], width - INDENT)
+    pieces = hard_wrap([Segment(text, style) for text, style in parts], context.width - INDENT)
     return [make_strip(piece, [Segment(" " * INDENT)]) for piece in pieces]
 
 
-def _outcome(entry: Elicitation, palette: Palette) -> tuple[str, str, Style]:
+def _outcome(entry: Elicitation, context: DrawContext) -> tuple[str, str, Style]:
+    palette = context.palette
     if entry.outcome is None:
         return "?", "waiting for your answer", palette.warning
     if entry.outcome == "accept":

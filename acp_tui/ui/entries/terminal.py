@@ -173,7 +173,7 @@ class FullOutput:
 
     def line(self, number: int) -> Strip:
         index, part = self._heights.at(number)
-        wrapped = hard_wrap(line_segments(self._lines[index], self._context.palette), self._width)
+        wrapped = hard_wrap(line_segments(self._lines[index], self._context.palette.terminal), self._width)
         return make_strip(wrapped[part], self._indent)
 
     def copy_text(self) -> str:
@@ -318,7 +318,7 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
     wrapped = [
         (number, part)
         for number, line in enumerate(lines)
-        for part in hard_wrap(line_segments(line, palette), width)
+        for part in hard_wrap(line_segments(line, palette.terminal), width)
     ]
     if not context.full and len(wrapped) > TAIL_LINES:
         hidden += wrapped[-TAIL_LINES - 1][0] + 1  # including a line of which only the end is shown

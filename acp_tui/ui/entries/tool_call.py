@@ -352,7 +352,7 @@ class ToolCallBody:
         if change := common_change(call):
             facts.append((change, palette.dim))
         added, removed = sum(one.added for one in differences), sum(one.removed for one in differences)
-        facts += line_counts(added, removed, palette)
+        facts += line_counts(added, removed)
         terminals = [piece.what for piece in pieces(call, context) if piece.sort == "terminal"]
         facts += [(exit_text(terminal), palette.error) for terminal in terminals if exit_text(terminal)]
         if call.exit_code and not terminals:

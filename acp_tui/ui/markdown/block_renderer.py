@@ -35,7 +35,7 @@ def fence_language(info: str) -> str:
 
 def code_lines(code: str, info: str, palette: Palette, width: int) -> list[Spans]:
     """Draw a whole code block: the language label, then the code."""
-    highlighter = Highlighter(fence_language(info), palette)
+    highlighter = Highlighter(fence_language(info), palette.syntax)
     lines = language_label(info, palette, width)
     for spans in highlighter.lines(code):
         lines += code_rows(spans, palette, width)

@@ -271,7 +271,7 @@ class CodeLayout:
         self._ends: list[int] = []  # the number of the row after each line; rows of the label do not count
         self._carry = ""  # the last, incomplete row of a part of a long line; drawn with the next part
         self._language = fence_language(info) if start < MAX_HIGHLIGHTED_CHARACTERS else ""
-        self._highlighter = Highlighter(self._language, settings.palette)
+        self._highlighter = Highlighter(self._language, settings.palette.syntax)
         self._highlighted: list[Spans] = []
         self._strips: dict[int, list[Strip]] = {}
         if growing and before is not None and before._growing:
@@ -313,7 +313,7 @@ class CodeLayout:
         self._strips.clear()
         if not self._growing:
             self._highlighted = []
-            self._highlighter = Highlighter(self._language, self._settings.palette)
+            self._highlighter = Highlighter(self._language, self._settings.palette.syntax)
 
     def strip(self, row: int) -> Strip:
         """Return one row. If the row is not in memory, first highlight and wrap the line that contains it."""

@@ -16,6 +16,7 @@ from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
 from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.panes.pane import Pane
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, heading_item, justified_line, text_item
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change
     from acp_tui.session.state import Session
     from acp_tui.ui.panes.pane import PaneSource
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 @dataclass(slots=True)
@@ -101,8 +102,8 @@ class FilesPane(Pane):
     TITLE: ClassVar = "Files"
     ACTIONS: ClassVar = frozenset({"open", "diff", "revert", "accept", "undo", "follow", "look"})
 
-    def __init__(self, source: PaneSource, palette: Palette) -> None:
-        super().__init__(source, palette)
+    def __init__(self, source: PaneSource) -> None:
+        super().__init__(source)
         self._touched_files = TouchedFiles(source.session, source.cwd)
         self._changes: dict[str, FileChange] | None = None  # None until the disk was compared
         self._counts: Mapping[str, Counts] = {}
@@ -175,21 +176,20 @@ class FilesPane(Pane):
 
     def build_items(self) -> Sequence[PaneItem]:
         """Return changed files, then the other files that tool calls mention."""
+        palette = current_palette()
         changed = self._changed()
         others = [path for path in self._touched_files.files if path not in changed]
         if not changed and not others:
             if self._finds_all:
-                return [text_item("No files touched yet.", self.palette.dim)]
+                return [text_item("No files touched yet.", palette.dim)]
             text = "No files reported yet. Only files that the agent reports can be listed."
-            return [text_item(text, self.palette.dim)]
-        items: list[PaneItem] = [
-            heading_item("Changed", self.palette, f"{len(changed):,}" if changed else "", first=True)
-        ]
+            return [text_item(text, palette.dim)]
+        items: list[PaneItem] = [heading_item("Changed", f"{len(changed):,}" if changed else "", first=True)]
         items += [self._item(path) for path in changed]
         if not changed:
-            items.append(text_item("No changes yet.", self.palette.dim))
+            items.append(text_item("No changes yet.", palette.dim))
         if others:
-            items.append(heading_item("Looked at", self.palette, f"{len(others):,}"))
+            items.append(heading_item("Looked at", f"{len(others):,}"))
             items += [self._item(path) for path in others]
         return items
 
@@ -214,7 +214,7 @@ class FilesPane(Pane):
         return PaneItem(lambda width: self._row(path, width), path, height=None if has_note else 1)
 
     def _row(self, path: str, width: int) -> list[Strip]:
-        palette, change = self.palette, self.change_of(path)
+        palette, change = current_palette(), self.change_of(path)
         left: Spans = [Segment(f"{AGENT_MARK if path in self._agent_lines else ' '} ", palette.accent)]
         left.append(self._letter(path))
         right = self._counts_text(path)
@@ -233,7 +233,7 @@ class FilesPane(Pane):
         return lines
 
     def _letter(self, path: str) -> Segment:
-        palette, change = self.palette, self.change_of(path)
+        palette, change = current_palette(), self.change_of(path)
         if path in self._accepted:
             return Segment(f"{ACCEPTED_SIGN} ", palette.dim)
         if change is not None:
@@ -249,7 +249,7 @@ class FilesPane(Pane):
             counts = self._announced_counts(path)
         if counts is None:
             return []
-        parts = line_counts(*counts, self.palette)
+        parts = line_counts(*counts)
         return [segment for text, style in parts for segment in (Segment(" "), Segment(text, style))]
 
     def _announced_counts(self, path: str) -> Counts | None:

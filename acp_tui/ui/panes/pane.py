@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.record import Change
     from acp_tui.session.state import Session
-    from acp_tui.ui.theme.palette import Palette
 
 
 ItemActionName = Literal[
@@ -72,8 +71,8 @@ class Pane(PaneList):
             self.index = index
             self.relative = relative
 
-    def __init__(self, source: PaneSource, palette: Palette) -> None:
-        super().__init__(palette)
+    def __init__(self, source: PaneSource) -> None:
+        super().__init__()
         self.source = source
 
     # ------------------------------------------------------------------------- content
@@ -97,9 +96,7 @@ class Pane(PaneList):
     def draw_context(self, width: int) -> DrawContext:
         """Return the context for drawing parts of transcript entries."""
         source = self.source
-        return DrawContext(
-            width=max(20, width), palette=self.palette, session=source.session, cwd=source.cwd, full=True
-        )
+        return DrawContext(width=max(20, width), session=source.session, cwd=source.cwd, full=True)
 
     # ------------------------------------------------------------------------- keys
 

@@ -16,6 +16,7 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.body import Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 MARK_CELLS = 2
@@ -60,9 +61,8 @@ class PaneList(ScrollView, can_focus=True):
     MARKED_WITHOUT_FOCUS: ClassVar = False
     """Whether the chosen item keeps its mark while another widget has the focus."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.palette = palette
         self._items: Sequence[PaneItem] = ()
         self._heights = Heights()
         self._drawn: dict[int, list[Strip]] = {}
@@ -179,6 +179,7 @@ class PaneList(ScrollView, can_focus=True):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
+        palette = current_palette()
         row, width, base = self.scroll_offset.y + y, self._width, self.rich_style
         if row >= self._heights.total:
             return Strip.blank(width, base)
@@ -188,8 +189,8 @@ class PaneList(ScrollView, can_focus=True):
         key = self._items[index].key
         chosen = key is not None and key == self._chosen
         marked = chosen and (self.has_focus or self.MARKED_WITHOUT_FOCUS) and not number
-        mark = Segment(f"{SELECTED_SIGN} " if marked else "  ", self.palette.key)
-        style = base + self.palette.selected if chosen and self.has_focus else None
+        mark = Segment(f"{SELECTED_SIGN} " if marked else "  ", palette.key)
+        style = base + palette.selected if chosen and self.has_focus else None
         return draw_row([mark, *line], width, base, style)
 
 
@@ -206,8 +207,9 @@ def justified_line(left: Spans, right: Spans, width: int) -> Strip:
     return Strip([*left, gap, *right]).crop(0, width)
 
 
-def heading_item(title: str, palette: Palette, note: str = "", *, first: bool = False) -> PaneItem:
+def heading_item(title: str, note: str = "", *, first: bool = False) -> PaneItem:
     """Return a heading: a title, with `note` at the right edge."""
+    palette = current_palette()
 
     def draw(width: int) -> list[Strip]:
         line = justified_line([Segment(title, palette.strong)], [Segment(note, palette.dim)], width)
@@ -227,13 +229,13 @@ def text_item(text: str, style: Style) -> PaneItem:
 def fact_item(
     label: str,
     text: str,
-    palette: Palette,
     *,
     key: str | None = None,
     style: Style | None = None,
     column: int = MIN_LABEL_CELLS,
 ) -> PaneItem:
     """Return an item with a label and, in a second column, wrapped text."""
+    palette = current_palette()
 
     def draw(width: int) -> list[Strip]:
         cells = min(column, width // 2)

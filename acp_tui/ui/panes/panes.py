@@ -26,6 +26,7 @@ from acp_tui.ui.panes.files import FilesPane
 from acp_tui.ui.panes.pane import Pane, PanesAction
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, heading_item, justified_line, text_item
 from acp_tui.ui.panes.session import SessionPane
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change
     from acp_tui.session.state import Plan, ToolCall
     from acp_tui.ui.panes.pane import PaneSource
-    from acp_tui.ui.theme.palette import Palette
 
 
 class PlanPane(Pane):
@@ -54,21 +54,20 @@ class PlanPane(Pane):
         """Return the progress bar and the steps of the plan."""
         plan = self.source.session.plan
         if plan is None:
-            return [text_item("The agent has no plan.", self.palette.dim)]
+            return [text_item("The agent has no plan.", current_palette().dim)]
         progress = [PaneItem(lambda width: self._progress(plan, width), height=3)] if plan.items else []
         return [*progress, PaneItem(lambda width: self._steps(plan, width), height=None)]
 
     def _progress(self, plan: Plan, width: int) -> list[Strip]:
+        palette = current_palette()
         done, total = sum(item.status == "completed" for item in plan.items), len(plan.items)
         cells = width - RIGHT_MARGIN
         filled = cells * done // total
         bar = [
-            Segment("━" * filled, self.palette.success),
-            Segment("━" * (cells - filled), self.palette.faint),
+            Segment("━" * filled, palette.success),
+            Segment("━" * (cells - filled), palette.faint),
         ]
-        summary = Segment(
-            f"{done} of {total} done", self.palette.strong if done < total else self.palette.success
-        )
+        summary = Segment(f"{done} of {total} done", palette.strong if done < total else palette.success)
         return [Strip([summary]), Strip(bar), Strip([])]
 
     def _steps(self, plan: Plan, width: int) -> list[Strip]:
@@ -102,20 +101,19 @@ class PaneTabs(Widget):
             super().__init__()
             self.action = action
 
-    def __init__(self, titles: Sequence[str], palette: Palette) -> None:
+    def __init__(self, titles: Sequence[str]) -> None:
         super().__init__()
         self._titles = titles
-        self._palette = palette
         self._current = 0
         self._zoomed = False
 
-    def show(self, current: int, palette: Palette, *, zoomed: bool) -> None:
-        """Set the current tab, the colours and the zoom button."""
-        self._current, self._palette, self._zoomed = current, palette, zoomed
+    def show(self, current: int, *, zoomed: bool) -> None:
+        """Set the current tab and the zoom button."""
+        self._current, self._zoomed = current, zoomed
         self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        palette, width, base = self._palette, self.size.width, self.rich_style
+        palette, width, base = current_palette(), self.size.width, self.rich_style
         left = [
             Segment(
                 f" {title} ", (palette.selected if at == self._current else palette.dim) + _meta(f"tab {at}")
@@ -149,8 +147,8 @@ class TerminalsPane(Pane):
     TITLE: ClassVar = "Terminals"
     ACTIONS: ClassVar = frozenset({"open", "kill"})
 
-    def __init__(self, source: PaneSource, palette: Palette) -> None:
-        super().__init__(source, palette)
+    def __init__(self, source: PaneSource) -> None:
+        super().__init__(source)
         self._displayed: dict[str, tuple[object, ...]] = {}  # the displayed state of each terminal
 
     def is_affected(self, changes: Iterable[Change]) -> bool:
@@ -166,14 +164,14 @@ class TerminalsPane(Pane):
         terminals = list(reversed(self.source.session.terminals.values()))
         self._displayed = {terminal.terminal_id: _displayed_state(terminal) for terminal in terminals}
         if not terminals:
-            return [text_item("No commands yet.", self.palette.dim)]
+            return [text_item("No commands yet.", current_palette().dim)]
         items: list[PaneItem] = []
         for title, group in (
             ("Running", [terminal for terminal in terminals if terminal.ended_at is None]),
             ("Ended", [terminal for terminal in terminals if terminal.ended_at is not None]),
         ):
             if group:
-                items.append(heading_item(title, self.palette, f"{len(group):,}", first=not items))
+                items.append(heading_item(title, f"{len(group):,}", first=not items))
                 items += map(self._item, group)
         return items
 
@@ -182,7 +180,7 @@ class TerminalsPane(Pane):
         return PaneItem(lambda width: self._row(terminal, width), terminal.terminal_id, height)
 
     def _row(self, terminal: Terminal, width: int) -> list[Strip]:
-        palette, call = self.palette, self._call(terminal)
+        palette, call = current_palette(), self._call(terminal)
         state, started = status_name(terminal), terminal.at
         if call is not None:
             started = max(started, call.began)
@@ -251,15 +249,12 @@ class Panes(Vertical):
     Panes > Pane { margin: 1 0 0 0; display: none; }
     """
 
-    def __init__(self, source: PaneSource, palette: Palette, first: str = "plan") -> None:
+    def __init__(self, source: PaneSource, first: str = "plan") -> None:
         """`first` is the lower-case title of the pane to show first."""
         super().__init__()
         self.source = source
-        self._palette = palette
-        self._panes: list[Pane] = [
-            kind(source, palette) for kind in (PlanPane, FilesPane, TerminalsPane, SessionPane)
-        ]
-        self._tabs = PaneTabs([pane.TITLE for pane in self._panes], palette)
+        self._panes: list[Pane] = [kind(source) for kind in (PlanPane, FilesPane, TerminalsPane, SessionPane)]
+        self._tabs = PaneTabs([pane.TITLE for pane in self._panes])
         self._current = next(at for at, pane in enumerate(self._panes) if pane.TITLE.lower() == first)
         self.zoomed = False
 
@@ -292,13 +287,9 @@ class Panes(Vertical):
         """Rebuild the visible pane, for example when it is shown again or the session was replaced."""
         self.current.refresh_items()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        for pane in self._panes:
-            pane.palette = palette
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self.current.refresh_items()
-        self._show_tabs()
 
     def switch_to(self, index: int) -> None:
         """Show another pane; the index wraps around."""
@@ -317,7 +308,7 @@ class Panes(Vertical):
         self._show_tabs()
 
     def _show_tabs(self) -> None:
-        self._tabs.show(self._current, self._palette, zoomed=self.zoomed)
+        self._tabs.show(self._current, zoomed=self.zoomed)
 
     # ------------------------------------------------------------------------- messages
 

@@ -8,6 +8,7 @@ from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.panes.pane import Pane, PaneItemAction
 from acp_tui.ui.panes.pane_list import fact_item, heading_item, label_column_width, text_item
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -53,11 +54,11 @@ class SessionPane(Pane):
             yield from (escape_line(server.name) for server in conversation.mcp_servers)
 
     def _fact(self, label: str, text: str, *, key: str | None = None, style: Style | None = None) -> PaneItem:
-        return fact_item(label, text, self.palette, column=self._column, key=key, style=style)
+        return fact_item(label, text, column=self._column, key=key, style=style)
 
     def _options(self) -> Iterator[PaneItem]:
-        palette = self.palette
-        yield heading_item("Options", self.palette, first=True)
+        palette = current_palette()
+        yield heading_item("Options", first=True)
         options = offered_options(self.source.session)
         others = [option for option in self.source.session.config_options if option not in options]
         live = self.source.conversation is not None
@@ -72,8 +73,8 @@ class SessionPane(Pane):
             yield text_item("The agent offers no options.", palette.dim)
 
     def _agent(self) -> Iterator[PaneItem]:
-        palette, session = self.palette, self.source.session
-        yield heading_item("Agent", self.palette)
+        palette, session = current_palette(), self.source.session
+        yield heading_item("Agent")
         if (agent := session.agent) is not None:
             if name := escape_line(agent.title or agent.name or ""):
                 yield self._fact("name", name)
@@ -90,10 +91,10 @@ class SessionPane(Pane):
                 yield self._fact("PID", str(process.pid))
 
     def _servers(self) -> Iterator[PaneItem]:
-        palette, conversation = self.palette, self.source.conversation
+        palette, conversation = current_palette(), self.source.conversation
         if conversation is None:
             return
-        yield heading_item("MCP servers", self.palette)
+        yield heading_item("MCP servers")
         tests = last_tests(conversation.options.servers) if conversation.mcp_servers else {}
         for server in conversation.mcp_servers:
             name, test = escape_line(server.name), tests.get(server.name)
@@ -111,7 +112,7 @@ class SessionPane(Pane):
 
     def _session_facts(self) -> Iterator[PaneItem]:
         session, conversation = self.source.session, self.source.conversation
-        yield heading_item("Session", self.palette)
+        yield heading_item("Session")
         if session.title:
             yield self._fact("title", escape_line(session.title))
         yield self._fact("folder", escape_line(self.source.cwd or session.cwd or "–"))

@@ -26,6 +26,7 @@ from acp_tui.ui.permission.question import QuestionContent, action_phrase, names
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.responsive_screen import SeeThroughScreen
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.input_line import InputLine
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change
     from acp_tui.session.state import PermissionOption
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -248,11 +249,12 @@ def all_options(question: Question) -> list[PermissionOption]:
     return [*question.options, *question.own_options]
 
 
-def option_rows(question: Question, node: DOMNode, palette: Palette) -> list[SelectRow]:
+def option_rows(question: Question, node: DOMNode) -> list[SelectRow]:
     """Return a row for each option, with the option's effect, number (up to 9) and letter.
 
     The letter of a kind answers only if there is one option of this kind, so it is shown only then.
     """
+    palette = current_palette()
     rows: list[SelectRow] = []
     options = all_options(question)
     kinds = [option.kind for option in options]
@@ -345,7 +347,6 @@ class PermissionScreen(
     def __init__(
         self,
         question: Question,
-        palette: Palette,
         *,
         agent: str,
         position: tuple[int, int] = (1, 1),
@@ -355,7 +356,7 @@ class PermissionScreen(
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`replaces_another` means that the user was about to answer a question that has been withdrawn."""
-        super().__init__(palette, replaces_another=replaces_another, clock=clock)
+        super().__init__(replaces_another=replaces_another, clock=clock)
         self.set_class(bool(question.subject.dangerous), "dangerous")
         self.question = question
         self._agent = agent
@@ -383,7 +384,7 @@ class PermissionScreen(
         yield BodyScroller(self._bodies, id="what")
         yield Bar([], id="more")
         selected = initial_selection(self.question)
-        yield SelectList(self._rows(), self._palette, selected=selected, id="options")
+        yield SelectList(self._rows(), selected=selected, id="options")
 
     def on_mount(self) -> None:
         self.show_head()  # the position can change while the widgets are mounted
@@ -395,20 +396,22 @@ class PermissionScreen(
 
     def head(self) -> tuple[Spans, Spans]:
         number, count = self._position
-        position = [Segment(f" {number} of {count}", self._palette.dim)] if count > 1 else []
+        position = [Segment(f" {number} of {count}", current_palette().dim)] if count > 1 else []
         return self._request_line(), position
 
     def _request_line(self) -> Spans:
-        who = [Segment(escape_invisible_line(self._agent), self._palette.strong)]
+        palette = current_palette()
+        who = [Segment(escape_invisible_line(self._agent), palette.strong)]
         if self.question.subagent:
             name = shorten(escape_invisible_line(self.question.subagent), MAX_SESSION_WIDTH)
-            who.append(Segment(f" (subagent: {name})", self._palette.text))
+            who.append(Segment(f" (subagent: {name})", palette.text))
         elif self.question.other_session:
             name = shorten(escape_invisible_line(self.question.other_session), MAX_SESSION_WIDTH)
-            who.append(Segment(f" (session {name})", self._palette.text))
-        return [*who, Segment(f" asks to {action_phrase(self.question)}", self._palette.warning)]
+            who.append(Segment(f" (session {name})", palette.text))
+        return [*who, Segment(f" asks to {action_phrase(self.question)}", palette.warning)]
 
     def _bodies(self, width: int) -> Sequence[Body]:
+        palette = current_palette()
         try:
             content = question_content(self.question, self._drawing_context(width), raw=self._raw)
             if len(head := wrap(self._request_line(), width - HEAD_MARGIN)) > 1:  # the top row cuts it off
@@ -417,18 +420,16 @@ class PermissionScreen(
         except Exception as error:  # show the request as it was sent, so that nothing is hidden
             report_error(self.app, error)
             asks = self.question.call if self.question.call is not None else self.question.subject
-            note = wrapped_lines(failure_note(asks, error), self._palette.error, width, 0)
+            note = wrapped_lines(failure_note(asks, error), palette.error, width, 0)
             as_sent: list[Body] = [
                 LinesBody([*note], ""),
-                LongText(raw_text(asks), self._palette.text, width),
+                LongText(raw_text(asks), palette.text, width),
             ]
             self._content = QuestionContent(as_sent, [])
         return self._content.bodies
 
     def _drawing_context(self, width: int) -> DrawContext:
-        return DrawContext(
-            width=width, palette=self._palette, session=self._session, cwd=self._cwd, full=True
-        )
+        return DrawContext(width=width, session=self._session, cwd=self._cwd, full=True)
 
     def follow(self, changes: Sequence[Change]) -> None:
         """Show the tool calls that are running, if the question itself does not say what will be done.
@@ -451,7 +452,7 @@ class PermissionScreen(
         return self.query_one("#options", SelectList)
 
     def _rows(self) -> list[SelectRow]:
-        return option_rows(self.question, self, self._palette)
+        return option_rows(self.question, self)
 
     def hints(self) -> Sequence[Hint]:
         scroll = scroll_hints(self, overflows=self._overflows)
@@ -526,7 +527,9 @@ class PermissionScreen(
         count = self._pages.left
         bar = self.query_one("#more", Bar)
         bar.display = pages_on
-        bar.show([Segment(f"▼ {count} more part{'' if count == 1 else 's'} below", self._palette.warning)])
+        bar.show(
+            [Segment(f"▼ {count} more part{'' if count == 1 else 's'} below", current_palette().warning)]
+        )
 
     # ------------------------------------------------------------------------- answering
 
@@ -659,9 +662,7 @@ class PermissionScreen(
         offer = self.question.offer
         assert offer is not None
         self._edited = option
-        self._editor = RuleEditor(
-            offer.ladders[option.kind], self._palette, agent=offer.agent, project=offer.project
-        )
+        self._editor = RuleEditor(offer.ladders[option.kind], agent=offer.agent, project=offer.project)
         self._replace_options(self._editor)
 
     def _replace_options(self, widget: Widget) -> None:
@@ -745,11 +746,8 @@ class PermissionScreen(
             return
         scroll_page(self.query_one("#what"), step)
 
-    def use_palette(self, palette: Palette) -> None:
+    def apply_theme(self) -> None:
         """Redraw in the colours of a new theme."""
-        super().use_palette(palette)
+        super().apply_theme()
         options = self._option_list
-        self.query_one("#what", BodyScroller).show(self._bodies)
         options.show(self._rows(), options.selected)
-        if self._editor is not None:
-            self._editor.use_palette(palette)

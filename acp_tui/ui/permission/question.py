@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.controller.user_questions import Question
     from acp_tui.session.state import Session, ToolCall
     from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 
 def names_nothing(question: Question) -> bool:
@@ -208,7 +207,7 @@ def _title_and_warnings(question: Question, context: DrawContext) -> LinesBody:
     lines = (
         hanging_lines([], [Segment(shown, context.palette.strong)], context.width, indent=0) if text else []
     )
-    return LinesBody([*lines, *_warnings(question, context.palette, context.width)], text)
+    return LinesBody([*lines, *_warnings(question, context)], text)
 
 
 def _title(question: Question) -> str:
@@ -253,7 +252,8 @@ def _whole_title(question: Question, context: DrawContext) -> LinesBody:
     return LinesBody([*head, *wrapped_lines(text, context.palette.text, context.width, 0)], "")
 
 
-def _warnings(question: Question, palette: Palette, width: int) -> list[Strip]:
+def _warnings(question: Question, context: DrawContext) -> list[Strip]:
+    palette, width = context.palette, context.width
     subject = question.subject
     lines: list[Strip] = []
     concerns = list(subject.concerns)
@@ -310,9 +310,7 @@ def _command_body(question: Question, context: DrawContext) -> LinesBody:
     text = question.subject.command_text
     if text is None:
         return LinesBody([], "")
-    return LinesBody(
-        _command_block(escape_invisible(_shortened_command(text)), context.palette, context.width), text
-    )
+    return LinesBody(_command_block(escape_invisible(_shortened_command(text)), context), text)
 
 
 def _missing(command: str) -> int:
@@ -341,8 +339,9 @@ def _original_command(question: Question) -> str | None:
     return command
 
 
-def _command_block(text: str, palette: Palette, width: int) -> list[Strip]:
+def _command_block(text: str, context: DrawContext) -> list[Strip]:
     """Draw a command on the background for code, with all lines indented like the first."""
+    palette, width = context.palette, context.width
     lines: list[Strip] = []
     for number, line in enumerate(text.split("\n")):
         for part, piece in enumerate(hard_wrap([Segment(line, palette.code)], width - 3)):
@@ -459,7 +458,7 @@ def _diff(diff: Diff, question: Question, context: DrawContext) -> tuple[Body, B
 
     palette = context.palette
     found = compute_difference(diff)
-    pieces = line_counts(found.added, found.removed, palette)
+    pieces = line_counts(found.added, found.removed)
     counts = [segment for text, look in pieces for segment in (Segment(" "), Segment(text, look))]
     remarks = [
         _path_warning(one.path, one.real, one.inside)

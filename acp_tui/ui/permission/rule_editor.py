@@ -15,6 +15,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from acp_tui.permissions.rules import AgentIdentity, Rule, Scope
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 SCOPE_WORDS: dict[Scope, str] = {
@@ -74,7 +75,6 @@ class RuleEditor(Vertical, can_focus=True):
     def __init__(
         self,
         ladders: Sequence[Sequence[Rule]],
-        palette: Palette,
         *,
         agent: AgentIdentity | None,
         project: str | None,
@@ -85,7 +85,6 @@ class RuleEditor(Vertical, can_focus=True):
 
         Args:
             ladders: For each rule to be made, its variants from exact to wide. The first is preselected.
-            palette: The colours of the current theme.
             agent: The agent that a rule can be restricted to; None if rules can only apply to all agents.
             project: The folder that a rule can be restricted to; None to offer no restriction to a folder.
             scopes: The scopes to choose from. The scope of the first rule is added.
@@ -93,7 +92,6 @@ class RuleEditor(Vertical, can_focus=True):
         """
         super().__init__(id=id)
         self._ladders = ladders
-        self._palette = palette
         self._project = project
         self._scopes = [scope for scope in scopes if project is not None or scope != "project"]
         self._agents = [None] if agent is None else [agent, None]
@@ -117,7 +115,7 @@ class RuleEditor(Vertical, can_focus=True):
     def compose(self) -> ComposeResult:
         """Create the sentence, the choices for the current part, and the text about the effect."""
         yield BodyScroller(self._sentence, id="sentence")
-        yield SelectList(self._rows(), self._palette, selected=self._chosen[self._part], id="choices")
+        yield SelectList(self._rows(), selected=self._chosen[self._part], id="choices")
         yield BodyScroller(self._effect, id="effect")
 
     def on_mount(self) -> None:
@@ -129,10 +127,8 @@ class RuleEditor(Vertical, can_focus=True):
     def on_resize(self) -> None:
         self._resize_parts()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Redraw in the colours of a new theme."""
-        self._palette = palette
-        self.query_one(SelectList).use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self._show()
 
     # ------------------------------------------------------------------------- heights
@@ -169,14 +165,16 @@ class RuleEditor(Vertical, can_focus=True):
         ]
 
     def _rows(self) -> list[SelectRow]:
-        return [SelectRow([], [Segment(words, self._palette.text)]) for words in self._words_of(self._part)]
+        return [
+            SelectRow([], [Segment(words, current_palette().text)]) for words in self._words_of(self._part)
+        ]
 
     def _sentence(self, width: int) -> Sequence[Body]:
         """Draw the sentence, with a line for each rule.
 
         The scope and the agent are on the line of a single rule, or on an extra line below several rules.
         """
-        palette, count = self._palette, len(self._ladders)
+        palette, count = current_palette(), len(self._ladders)
         verb = f"Always {self._ladders[0][0].decision} "
         where = [*self._slot(count), Segment(" "), *self._slot(count + 1)]
         lines: list[Strip] = []
@@ -193,10 +191,11 @@ class RuleEditor(Vertical, can_focus=True):
 
     def _slot(self, part: int) -> Spans:
         """Return a part of the sentence. The current part is in brackets, to mark it even without colours."""
+        palette = current_palette()
         words = self._slot_words(part)
         if part == self._part:
-            return [Segment(f"[{words}]", self._palette.selected)]
-        return [Segment(words, self._palette.accent)]
+            return [Segment(f"[{words}]", palette.selected)]
+        return [Segment(words, palette.accent)]
 
     def _effect(self, width: int) -> Sequence[Body]:
         """Draw the text that says what the current rule will allow or reject without asking.
@@ -210,7 +209,7 @@ class RuleEditor(Vertical, can_focus=True):
             sentence = f"These {len(rules)} actions will be {verb} without asking {scope}, {agent}."
         else:
             sentence = describe_effect(rules[min(self._part, len(rules) - 1)])
-        lines = hanging_lines([], [Segment(sentence, self._palette.dim)], width, indent=0)
+        lines = hanging_lines([], [Segment(sentence, current_palette().dim)], width, indent=0)
         return [LinesBody(lines, "")]
 
     def _show(self) -> None:

@@ -18,6 +18,7 @@ from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog, Dialog
 from acp_tui.ui.permission.rule_editor import RuleEditor
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from textual.widgets import Input
 
     from acp_tui.controller.rule_book import ListedRule, RuleBook
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -55,24 +56,23 @@ def _words(listed: ListedRule) -> tuple[str, ...]:
     return describe_rule(rule), describe_choice(rule), rule.kind, rule.scope, rule.id
 
 
-def rule_rows(listed: Sequence[ListedRule], palette: Palette, project: str, now: float) -> list[SelectRow]:
+def rule_rows(listed: Sequence[ListedRule], project: str, now: float) -> list[SelectRow]:
     """Return one row for each rule; the first row of each group has a heading."""
-    return [*_rows(listed, palette, project, now)]
+    return [*_rows(listed, project, now)]
 
 
-def _rows(listed: Sequence[ListedRule], palette: Palette, project: str, now: float) -> Iterator[SelectRow]:
+def _rows(listed: Sequence[ListedRule], project: str, now: float) -> Iterator[SelectRow]:
     first = True
     for group, members in groupby(listed, key=lambda each: _group(each.rule, project)):
-        heading = [Segment(group, palette.strong)]
+        heading = [Segment(group, current_palette().strong)]
         above = [heading] if first else [[], heading]
         for each in members:
-            yield _row(each, palette, project, now, above)
+            yield _row(each, project, now, above)
             above, first = [], False
 
 
-def _row(
-    listed: ListedRule, palette: Palette, project: str, now: float, above: Sequence[list[Segment]]
-) -> SelectRow:
+def _row(listed: ListedRule, project: str, now: float, above: Sequence[list[Segment]]) -> SelectRow:
+    palette = current_palette()
     rule = listed.rule
     allows = rule.decision == "allow"
     lead = Segment(f"{rule.decision:{_LEAD_CELLS}}", palette.success if allows else palette.error)
@@ -135,7 +135,6 @@ class RulesScreen(Dialog[None]):
     def __init__(
         self,
         rule_book: RuleBook,
-        palette: Palette,
         *,
         policy: str,
         rule_id: str | None = None,
@@ -144,7 +143,6 @@ class RulesScreen(Dialog[None]):
         """Create the screen. `rule_id` is the id of the rule to select at first, if that rule exists."""
         super().__init__()
         self._rule_book = rule_book
-        self._palette = palette
         self._policy = policy
         self._rule_id = rule_id
         self._clock = clock
@@ -155,9 +153,9 @@ class RulesScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         yield Bar(self._title(), id="head")
         yield InputLine(placeholder="type to filter", id="filter")
-        yield SelectList([], self._palette, id="rules")
+        yield SelectList([], id="rules")
         yield Static(markup=False, id="about")
-        yield KeyHints(self._hints(), self._palette, id="keys")
+        yield KeyHints(self._hints(), id="keys")
 
     def on_mount(self) -> None:
         """Show the rules, and select the rule whose id was passed to the screen, if any."""
@@ -166,18 +164,16 @@ class RulesScreen(Dialog[None]):
             self._tell("That rule no longer exists.")
 
     def _title(self) -> Spans:
-        policy = Segment(f"  policy: {self._policy}", self._palette.dim)
-        return [Segment("Permission rules", self._palette.strong), policy]
+        palette = current_palette()
+        policy = Segment(f"  policy: {self._policy}", palette.dim)
+        return [Segment("Permission rules", palette.strong), policy]
 
     def _hints(self) -> Sequence[Hint]:
         names = ("edit", "revoke", "undo", "close")
         return [(keys.bound_keys(self, f"rules.{name}").split()[0], name) for name in names]
 
-    def use_palette(self, palette: Palette) -> None:
-        self._palette = palette
-        self._list.use_palette(palette)
+    def apply_theme(self) -> None:
         self.query_one("#head", Bar).show(self._title())
-        self.query_one("#keys", KeyHints).use_palette(palette)
         self._show(self._list.selected)
 
     # ------------------------------------------------------------------------- the list
@@ -199,12 +195,12 @@ class RulesScreen(Dialog[None]):
     def _show(self, selected: int = 0) -> None:
         """Show the rules that match the filter."""
         self._shown = filtered_rules(self._all, self.query_one(InputLine).value)
-        rows = rule_rows(self._shown, self._palette, self._rule_book.project, self._clock())
+        rows = rule_rows(self._shown, self._rule_book.project, self._clock())
         self._list.empty_text = "No matches" if self._all else NO_RULES
         self._list.show(rows, selected)
         shown, count = len(self._shown), len(self._all)
         text = f" {shown} of {count}" if shown < count else f" {count}"
-        self.query_one("#head", Bar).show(right=[Segment(text, self._palette.dim)])
+        self.query_one("#head", Bar).show(right=[Segment(text, current_palette().dim)])
         self._show_about()
 
     def _select(self, rule_id: str) -> bool:
@@ -246,7 +242,7 @@ class RulesScreen(Dialog[None]):
 
         if (rule := self._selected) is not None:
             book = self._rule_book
-            dialog = RuleEditDialog(rule, self._palette, agent=book.agent, project=book.project)
+            dialog = RuleEditDialog(rule, agent=book.agent, project=book.project)
             self.app.push_screen(dialog, lambda new: self._save(rule, new))
 
     def _save(self, rule: Rule, new: Rule | None) -> None:
@@ -305,14 +301,14 @@ class RuleEditDialog(BoxDialog[Rule | None]):
     """
     AUTO_FOCUS = "RuleEditor"
 
-    def __init__(self, rule: Rule, palette: Palette, *, agent: AgentIdentity, project: str) -> None:
+    def __init__(self, rule: Rule, *, agent: AgentIdentity, project: str) -> None:
         """`agent` and `project` are the conversation's. The editor gets each only if the rule has none."""
-        super().__init__(palette, "Edit rule")
+        super().__init__("Edit rule")
         self._elsewhere = rule.project if rule.project != project else None
         if rule.agent is not None:
             agent = AgentIdentity(rule.agent, rule.agent_line, rule.agent_name)
         self._editor = RuleEditor(
-            [wider_rules(rule)], palette, agent=agent, project=rule.project or project, id="editor"
+            [wider_rules(rule)], agent=agent, project=rule.project or project, id="editor"
         )
 
     def content(self) -> ComposeResult:
@@ -326,17 +322,13 @@ class RuleEditDialog(BoxDialog[Rule | None]):
         # The editor says "this project" even if the rule is for another project.
         if self._elsewhere is not None:
             elsewhere = f" for the project {escape_invisible_line(self._elsewhere)}"
-            title.append(Segment(elsewhere, self._palette.dim))
+            title.append(Segment(elsewhere, current_palette().dim))
         return title, right
 
     def hints(self) -> Sequence[Hint]:
         names = ("before", "after", "up", "down", "take", "close")
         before, after, up, down, take, close = (keys.bound_keys(self, f"rule.{name}") for name in names)
         return [(f"{before}{after}", "part"), (f"{up}{down}", "change"), (take, "save"), (close, "cancel")]
-
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
-        self._editor.use_palette(palette)
 
     def on_rule_editor_changed(self) -> None:
         """Set the height of the editor, because a changed sentence can have more or fewer lines."""

@@ -20,6 +20,7 @@ from acp_tui.ui.drawing.json_lines import json_body
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
 from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.values import SchemaFault
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.schema_form.form_pages import Validate
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -69,7 +70,6 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         self,
         title: str,
         schema: object,
-        palette: Palette,
         *,
         asked_by: str,
         purpose: str = "",
@@ -86,7 +86,6 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         Args:
             title: What the form is for, such as `Call read_file`. Can come from a server.
             schema: The JSON schema of the object to make, as it was received.
-            palette: The colours of the current theme.
             asked_by: The recipient of the answer, such as `MCP server "files"`.
             purpose: What the question belongs to, such as a tool call. Can come from an agent.
             position: The number of this question among the waiting questions, and how many questions wait,
@@ -100,7 +99,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
                 typing pauses.
             clock: Returns the time in seconds.
         """
-        super().__init__(palette, title, clock=clock)
+        super().__init__(title, clock=clock)
         self._schema = schema
         self._asked_by = asked_by
         self._purpose = purpose
@@ -113,7 +112,6 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         self._pages = FormPages(
             self,
             schema,
-            palette,
             validate=validate,
             show_problem=self._show_problem,
             switched=self._page_switched,
@@ -163,7 +161,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         number, count = self._position
         place = f"  {number} of {count}" if count > 1 else ""
         asker = shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)
-        return super().head()[0], [Segment(f"  {asker}{place}", self._palette.dim)]
+        return super().head()[0], [Segment(f"  {asker}{place}", current_palette().dim)]
 
     def show_position(self, position: tuple[int, int]) -> None:
         """Show the number of this question among the waiting questions, and how many questions wait."""
@@ -172,7 +170,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
 
     def _note(self) -> Text:
         """Return the text above the fields."""
-        palette = self._palette
+        palette = current_palette()
         message = escape_invisible(self._message[:MAX_MESSAGE].strip())
         message += "…" if len(self._message) > MAX_MESSAGE else ""
         form = self._pages.form
@@ -225,14 +223,13 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
 
     def _update_problem(self) -> None:
         problem = self._problem
-        text = Text(f"✘ {escape_invisible_line(problem)}" if problem else "", self._palette.error)
+        text = Text(f"✘ {escape_invisible_line(problem)}" if problem else "", current_palette().error)
         text.truncate(max(20, self.query_one("#problem").size.width), overflow="ellipsis")
         self.query_one("#problem", Static).update(text, layout=False)
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         self.query_one("#note", Static).update(self._note())
-        self._pages.use_palette(palette)
         self._update_problem()
 
     def _page_switched(self) -> None:
@@ -291,7 +288,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         from acp_tui.ui.dialogs.detail import DetailScreen
 
         title = f"Schema of {shorten(escape_invisible_line(self._title), MAX_ASKER_WIDTH)}"
-        self.app.push_screen(DetailScreen(title, visible_json(self._schema), self._palette))
+        self.app.push_screen(DetailScreen(title, visible_json(self._schema)))
 
     # ------------------------------------------------------------------------- answers
 
@@ -303,7 +300,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
 
         title = f"Send this to {shorten(escape_invisible_line(self._asked_by), MAX_ASKER_WIDTH)}?"
         shown = content | dict.fromkeys(self._masked & content.keys(), MASK)
-        dialog = FormReviewDialog(title, shown, self._palette, clock=self.clock)
+        dialog = FormReviewDialog(title, shown, clock=self.clock)
         self.app.push_screen(dialog, lambda send: self._finish_review(content, send=bool(send)))
 
     @property
@@ -328,7 +325,7 @@ class SchemaFormDialog(GuardedDialog[FormAnswer]):
         from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
         question = "Close the form? Your entries will be lost."
-        dialog = ConfirmScreen(question, self._palette, yes="Close the form", no="Go back")
+        dialog = ConfirmScreen(question, yes="Close the form", no="Go back")
         self.app.push_screen(dialog, lambda closes: self._finish_close(closes=bool(closes)))
 
     def _finish_close(self, *, closes: bool) -> None:
@@ -352,12 +349,11 @@ class FormReviewDialog(GuardedDialog[bool]):
         self,
         title: str,
         content: Mapping[str, Any],
-        palette: Palette,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`content` is shown as JSON, with secrets masked by the caller."""
-        super().__init__(palette, title, clock=clock)
+        super().__init__(title, clock=clock)
         self._content = dict(content)
 
     def content(self) -> ComposeResult:
@@ -368,7 +364,7 @@ class FormReviewDialog(GuardedDialog[bool]):
         page.styles.height = max(1, min(page.height_at(self.inner_width - 1), self.room))
 
     def _bodies(self, width: int) -> Sequence[Body]:
-        context = DrawContext(width=width, palette=self._palette, session=Session(), full=True)
+        context = DrawContext(width=width, session=Session(), full=True)
         return [json_body(self._content, context)]
 
     def hints(self) -> list[Hint]:
@@ -393,7 +389,3 @@ class FormReviewDialog(GuardedDialog[bool]):
     def action_close(self) -> None:
         """Go back to the form."""
         self.dismiss(False)
-
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
-        self.query_one(BodyScroller).show(self._bodies)

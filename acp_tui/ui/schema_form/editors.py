@@ -16,6 +16,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.terminal.textual_keys import run_binding
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.theme.syntax import MAX_LINE_CHARS, highlight
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, draw_row
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.schema_form.fields import Field, FieldChoice
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -> None:
@@ -107,10 +108,6 @@ class TextEditor(TextArea, inherit_bindings=False):
 class JsonEditor(TextEditor):
     """A text area for JSON, with highlighting. Enter starts a new line."""
 
-    def __init__(self, text: str, palette: Palette) -> None:
-        self._palette = palette
-        super().__init__(text, multiline=True)
-
     async def on_key(self, event: events.Key) -> None:
         """Insert a line break for Enter; handle other keys as in the other text areas of the form."""
         if event.key == "enter" and self.has_focus:
@@ -125,11 +122,6 @@ class JsonEditor(TextEditor):
         line = self.document[row][:column]
         return line[: len(line) - len(line.lstrip(" "))]
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        self.refresh()
-
     def get_line(self, line_index: int) -> Text:
         """Return a line, highlighted without regard to other lines: no JSON token spans several lines.
 
@@ -138,7 +130,7 @@ class JsonEditor(TextEditor):
         line = super().get_line(line_index)
         if len(line.plain) <= MAX_LINE_CHARS:
             at = 0
-            for text, style, _ in highlight(line.plain, "json", self._palette)[0]:
+            for text, style, _ in highlight(line.plain, "json", current_palette().syntax)[0]:
                 if style:
                     line.stylize(style, at, at + len(text))
                 at += len(text)
@@ -178,22 +170,23 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 
-    def __init__(self, field: Field, chosen: tuple[int, ...], palette: Palette) -> None:
+    def __init__(self, field: Field, chosen: tuple[int, ...]) -> None:
         self._field = field
         self.chosen = chosen
         """The indexes of the chosen values, in ascending order."""
         self._cursor = (
             chosen[0] if chosen else 0
         )  # the row that keys act on; `selected` is the same row, or -1 without focus
-        super().__init__(self._choice_rows(palette), palette, selected=-1)
+        super().__init__(self._choice_rows(), selected=-1)
 
-    def _choice_rows(self, palette: Palette) -> list[SelectRow]:
+    def _choice_rows(self) -> list[SelectRow]:
         return [
-            self._choice_row(choice, palette, chosen=index in self.chosen)
+            self._choice_row(choice, chosen=index in self.chosen)
             for index, choice in enumerate(self._field.choices)
         ]
 
-    def _choice_row(self, choice: FieldChoice, palette: Palette, *, chosen: bool) -> SelectRow:
+    def _choice_row(self, choice: FieldChoice, *, chosen: bool) -> SelectRow:
+        palette = current_palette()
         marks = ("[x] ", "[ ] ") if self._field.kind == "choices" else ("● ", "○ ")
         mark = Segment(marks[0], palette.success) if chosen else Segment(marks[1], palette.dim)
         text = [Segment(_line(choice.title), palette.text)]
@@ -249,15 +242,17 @@ class ChoiceList(SelectList, can_focus=True, inherit_bindings=False):
 
     def _choose(self, chosen: tuple[int, ...]) -> None:
         self.chosen = chosen
-        self.use_palette(self._palette)
+        self._show_rows()
         self.post_message(EntryChanged())
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        super().use_palette(palette)
+    def _show_rows(self) -> None:
         selected = self.selected
-        self.show(self._choice_rows(palette), selected)
+        self.show(self._choice_rows(), selected)
         self.selected = selected
+
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
+        self._show_rows()
 
 
 class ChoicePicker(Widget, can_focus=True):
@@ -265,10 +260,9 @@ class ChoicePicker(Widget, can_focus=True):
 
     BINDINGS: ClassVar = keys.bindings("form_choice")
 
-    def __init__(self, field: Field, chosen: tuple[int, ...], palette: Palette) -> None:
+    def __init__(self, field: Field, chosen: tuple[int, ...]) -> None:
         super().__init__()
         self._field = field
-        self._palette = palette
         self.chosen = chosen
         """The index of the chosen value, in a tuple; empty if no value is chosen."""
 
@@ -276,7 +270,7 @@ class ChoicePicker(Widget, can_focus=True):
         return draw_row(self._spans(), self.size.width, self.rich_style)
 
     def _spans(self) -> Spans:
-        palette = self._palette
+        palette = current_palette()
         key = keys.bound_keys(self, "form.choose")
         hint = Segment(f"  {key} lists all {len(self._field.choices):,} values", palette.dim)
         if not self.chosen:
@@ -305,7 +299,7 @@ class ChoicePicker(Widget, can_focus=True):
             rows.insert(0, Choice("", "(none)"))
         title = shorten(_line(self._field.label), 60)
         current = str(self.chosen[0]) if self.chosen else None
-        self.app.push_screen(ChooseScreen(title, rows, self._palette, current=current), self._choose)
+        self.app.push_screen(ChooseScreen(title, rows, current=current), self._choose)
 
     def _choose(self, value: str | None) -> None:
         if value is not None:
@@ -313,14 +307,9 @@ class ChoicePicker(Widget, can_focus=True):
             self.refresh()
             self.post_message(EntryChanged())
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        self.refresh()
 
-
-def choice_editor(field: Field, chosen: tuple[int, ...], palette: Palette) -> ChoiceList | ChoicePicker:
+def choice_editor(field: Field, chosen: tuple[int, ...]) -> ChoiceList | ChoicePicker:
     """Return the widget for a field with choices."""
     if field.kind == "choice" and len(field.choices) > MAX_ROWS:
-        return ChoicePicker(field, chosen, palette)
-    return ChoiceList(field, chosen, palette)
+        return ChoicePicker(field, chosen)
+    return ChoiceList(field, chosen)

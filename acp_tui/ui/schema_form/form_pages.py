@@ -36,6 +36,7 @@ from acp_tui.ui.schema_form.editors import (
     choice_editor,
 )
 from acp_tui.ui.terminal.textual_keys import move_queued_keys
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
     from acp_tui.schema_form.fields import Field
     from acp_tui.schema_form.values import Entry, SchemaFault
-    from acp_tui.ui.theme.palette import Palette
 
 
 if TYPE_CHECKING:
@@ -82,10 +82,9 @@ class FormField(Vertical):
             super().__init__()
             self.field = field
 
-    def __init__(self, field: Field, entry: Entry, palette: Palette, *, warn_of_secrets: bool) -> None:
+    def __init__(self, field: Field, entry: Entry, *, warn_of_secrets: bool) -> None:
         super().__init__()
         self.field = field
-        self._palette = palette
         self._warns = warn_of_secrets and asks_for_secret(field)
         self._problem = ""
         self._last_entry = entry
@@ -98,7 +97,7 @@ class FormField(Vertical):
     def _make_editor(self, entry: Entry) -> Editor:
         field, limits = self.field, self.field.limits
         if not isinstance(entry, str):
-            return choice_editor(field, entry, self._palette)
+            return choice_editor(field, entry)
         if limits.format == "password":
             return SecretLine(entry)
         is_prose = field.kind == "text" and not limits.format and not limits.pattern
@@ -113,7 +112,7 @@ class FormField(Vertical):
     # ------------------------------------------------------------------------- what is shown
 
     def _about(self) -> Text:
-        field, palette = self.field, self._palette
+        field, palette = self.field, current_palette()
         text = Text()
         text.append(
             shorten(escape_invisible_line(field.label[: 2 * MAX_LABEL_WIDTH]), MAX_LABEL_WIDTH),
@@ -149,15 +148,12 @@ class FormField(Vertical):
         if not self._problem:
             return Text("")
         width = max(20, self.size.width - 2)
-        return Text(f"✘ {shorten(escape_invisible_line(self._problem), width)}", self._palette.error)
+        return Text(f"✘ {shorten(escape_invisible_line(self._problem), width)}", current_palette().error)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self.query_one(".about", Static).update(self._about())
         self._update_problem()
-        if isinstance(self.editor, ChoiceList | ChoicePicker):
-            self.editor.use_palette(palette)
 
     # ------------------------------------------------------------------------- the entry
 
@@ -204,7 +200,6 @@ class FieldsPage(Vertical):
         self,
         form: Form,
         entries: Mapping[str, Entry],
-        palette: Palette,
         *,
         validate: Validate,
         show_problem: Callable[[str], None],
@@ -215,17 +210,11 @@ class FieldsPage(Vertical):
         self._validate = validate
         self._show_problem = show_problem
         self._fields = [
-            FormField(field, entries[field.name], palette, warn_of_secrets=warn_of_secrets)
-            for field in form.fields
+            FormField(field, entries[field.name], warn_of_secrets=warn_of_secrets) for field in form.fields
         ]
 
     def compose(self) -> ComposeResult:
         yield from self._fields
-
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        for field in self._fields:
-            field.use_palette(palette)
 
     # ------------------------------------------------------------------------- focus
 
@@ -344,7 +333,6 @@ class JsonPage(Vertical):
     def __init__(
         self,
         content: Mapping[str, Any],
-        palette: Palette,
         *,
         validate: Validate,
         show_problem: Callable[[str], None],
@@ -353,7 +341,7 @@ class JsonPage(Vertical):
         self._first_text = json.dumps(content, indent=2, ensure_ascii=False)
         self._validate = validate
         self._show_problem = show_problem
-        self.editor = JsonEditor(self._first_text, palette)
+        self.editor = JsonEditor(self._first_text, multiline=True)
         self.editor.add_class("editor")
 
     def compose(self) -> ComposeResult:
@@ -409,7 +397,6 @@ class FormPages:
         self,
         dialog: Screen[Any],
         schema: object,
-        palette: Palette,
         *,
         validate: Validate,
         show_problem: Callable[[str], None],
@@ -421,7 +408,6 @@ class FormPages:
         Args:
             dialog: The dialog, with widgets that have the ids `dialog`, `scroll` and `problem`.
             schema: The JSON schema of the object to make.
-            palette: The colours of the current theme.
             validate: Returns what is wrong with a whole object, the most important fault first.
             show_problem: Shows a problem with what was entered; "" hides it.
             switched: Called after a page has been shown, also the first one.
@@ -429,7 +415,6 @@ class FormPages:
         """
         self._dialog = dialog
         self._schema = schema
-        self._palette = palette
         self._validate = validate
         self._show_problem = show_problem
         self._switched = switched
@@ -459,14 +444,6 @@ class FormPages:
         """True if the user has changed an entry or the JSON."""
         pages = (page for page in (self._fields, self.json) if page is not None)
         return self._has_taken_json or any(page.has_changed for page in pages)
-
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        if self._fields is not None:
-            self._fields.use_palette(palette)
-        if self.json is not None:
-            self.json.editor.use_palette(palette)
 
     async def open(self, values: Mapping[str, Any]) -> None:
         """Show the fields with these initial values, or the JSON if the schema cannot be shown as fields."""
@@ -499,7 +476,6 @@ class FormPages:
         self._fields = FieldsPage(
             form,
             entries,
-            self._palette,
             validate=self._validate,
             show_problem=self._show_problem,
             warn_of_secrets=self._warn_of_secrets,
@@ -518,7 +494,7 @@ class FormPages:
     async def _show_json(self, content: Mapping[str, Any]) -> None:
         if self._fields is not None:
             self._fields.display = False
-        self.json = JsonPage(content, self._palette, validate=self._validate, show_problem=self._show_problem)
+        self.json = JsonPage(content, validate=self._validate, show_problem=self._show_problem)
         await self._dialog.query_one("#dialog").mount(self.json, before="#problem")
         self._switched()
 

@@ -17,6 +17,7 @@ from acp_tui.ui.dialogs.base_screen import BaseScreen
 from acp_tui.ui.dialogs.toasts import notify_problems
 from acp_tui.ui.screens.sessions.opening import open_conversation
 from acp_tui.ui.terminal import gc_control
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -34,13 +35,13 @@ if TYPE_CHECKING:
     from acp_tui.session_list.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.live_servers import LiveServers
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
-    MakeScreen = Callable[[Palette, str | None, str | None, bool], BaseScreen]
+    MakeScreen = Callable[[str | None, str | None, bool], BaseScreen]
     """Makes the screen of a conversation.
 
-    The arguments are the palette, the name of the agent to start, the id of the session to resume (one of
-    the two is None), and whether a new conversation gets a git worktree of its own.
+    The arguments are the name of the agent to start, the id of the session to resume (one of the two is
+    None), and whether a new conversation gets a git worktree of its own.
     """
 
 MAX_DIGIT_KEYS = 9
@@ -86,7 +87,6 @@ class LauncherScreen(BaseScreen):
 
     def __init__(
         self,
-        palette: Palette,
         load: Callable[[], LauncherChoices],
         make_screen: MakeScreen,
         folder: Path,
@@ -98,7 +98,6 @@ class LauncherScreen(BaseScreen):
         """Create the launcher.
 
         Args:
-            palette: The colours of the current theme.
             load: Finds the agents and sessions; called in a thread.
             make_screen: Makes the screen of the chosen conversation.
             folder: The folder for new conversations.
@@ -107,7 +106,7 @@ class LauncherScreen(BaseScreen):
                 tab, unless a tab already shows it. None if the launcher is the base screen.
             in_worktree: Whether new conversations get a git worktree, until the user changes the choice.
         """
-        super().__init__(palette)
+        super().__init__()
         self._load = load
         self._make_screen = make_screen
         self._folder = folder
@@ -124,7 +123,7 @@ class LauncherScreen(BaseScreen):
         """Create the widgets from top to bottom."""
         yield Bar(*self._head(), id="head")
         yield Filter(placeholder="type to filter agents and sessions")
-        yield SelectList([], self.palette)
+        yield SelectList([])
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -154,7 +153,7 @@ class LauncherScreen(BaseScreen):
     # ------------------------------------------------------------------------- what is shown
 
     def _head(self) -> tuple[Spans, Spans]:
-        palette = self.palette
+        palette = current_palette()
         name = [Segment("acp-tui ", palette.strong), Segment(__version__, palette.dim)]
         if self._over is not None:
             name = [Segment("New tab", palette.strong)]
@@ -165,7 +164,7 @@ class LauncherScreen(BaseScreen):
         self._shown = []
         rows: list[SelectRow] = []
         for heading, found in self._matches() if self._query else self._groups():
-            title: list[Spans] = [[Segment(heading, self.palette.heading2)]] if heading else []
+            title: list[Spans] = [[Segment(heading, current_palette().heading2)]] if heading else []
             above: Sequence[Spans] = ([], *title) if rows else title
             for one in found:
                 rows.append(self._row(one, above))
@@ -220,19 +219,17 @@ class LauncherScreen(BaseScreen):
             if number <= MAX_DIGIT_KEYS and not self._query
             else ""
         )
-        lead = [Segment(f"{digit:2}", self.palette.key)]
+        lead = [Segment(f"{digit:2}", current_palette().key)]
         if isinstance(one, AgentChoice):
-            text, tail, note = _agent_row(one, self.palette, self._title_width)
+            text, tail, note = _agent_row(one, self._title_width)
         else:
-            text, tail, note = _session_row(one, self.palette)
+            text, tail, note = _session_row(one)
         return SelectRow(lead, text, note, tail, above, cut=True)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self.query_one("#head", Bar).show(*self._head())
         rows = self.query_one(SelectList)
-        rows.use_palette(palette)
         at = rows.selected
         self._show()
         rows.selected = at
@@ -278,7 +275,7 @@ class LauncherScreen(BaseScreen):
         context = McpContext(
             lambda: known_servers(*self._load_servers(), []), self._folder, self._live_servers, Session()
         )
-        self.open_dialog(McpScreen(self.palette, context))
+        self.open_dialog(McpScreen(context))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available now. Worktrees are available only in a git repository."""
@@ -326,7 +323,7 @@ class LauncherScreen(BaseScreen):
 
     def _open(self, agent: str | None, session: str | None) -> None:
         def make() -> BaseScreen:
-            return self._make_screen(self.palette, agent, session, self._in_worktree)
+            return self._make_screen(agent, session, self._in_worktree)
 
         open_conversation(self, self._over, make, session=session)
 
@@ -334,13 +331,14 @@ class LauncherScreen(BaseScreen):
         from acp_tui.ui.dialogs.detail import DetailScreen
 
         title = f"{agent.title} is not installed"
-        self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context), self.palette))
+        self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context)))
 
 
 # --------------------------------------------------------------------------- rows
 
 
-def _agent_row(agent: AgentChoice, palette: Palette, title_width: int) -> tuple[Spans, Spans, Spans | None]:
+def _agent_row(agent: AgentChoice, title_width: int) -> tuple[Spans, Spans, Spans | None]:
+    palette = current_palette()
     missing = agent.state == "missing"
     text = [
         Segment(agent.title, palette.dim if missing else palette.strong),
@@ -353,7 +351,8 @@ def _agent_row(agent: AgentChoice, palette: Palette, title_width: int) -> tuple[
     return text, tail, note
 
 
-def _session_row(one: SessionChoice, palette: Palette) -> tuple[Spans, Spans, Spans | None]:
+def _session_row(one: SessionChoice) -> tuple[Spans, Spans, Spans | None]:
+    palette = current_palette()
     text = [Segment(one.title, palette.text)]
     gone = "" if one.folder_exists else " (gone)"
     note = [Segment(f"{one.agent} · {display_path(one.folder)}{gone}", palette.dim)]

@@ -14,6 +14,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Choice, ConfigOption, Session
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -49,14 +50,13 @@ def _value_names(option: ConfigOption) -> list[str]:
     return [choice.name for choice in option.choices]
 
 
-def build_rows(
-    options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool], palette: Palette
-) -> list[SelectRow]:
+def build_rows(options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool]) -> list[SelectRow]:
     """Return a row for each option.
 
     A row begins with the title of the option's category, unless the row above has the same category. `wanted`
     are the values that the agent has not confirmed yet.
     """
+    palette = current_palette()
     titles = [title for title, _ in options]
     names = [escape_line(option.name) for _, option in options]
     title_width, name_width = _width(titles, MAX_TITLE_WIDTH), _width(names, MAX_NAME_WIDTH)
@@ -67,7 +67,7 @@ def build_rows(
         text = [
             Segment(_cell("" if title == before else title, title_width), palette.dim),
             Segment(_cell(name, name_width), palette.text),
-            *_value(option, value, palette, pending=pending),
+            *_value(option, value, pending=pending),
         ]
         rows.append(SelectRow([], text, cut=True))
     return rows
@@ -82,7 +82,8 @@ def _cell(text: str, width: int) -> str:
     return words + " " * (width - cell_len(words) + GAP)
 
 
-def _value(option: ConfigOption, value: str | bool | None, palette: Palette, *, pending: bool) -> Spans:
+def _value(option: ConfigOption, value: str | bool | None, *, pending: bool) -> Spans:
+    palette = current_palette()
     style = palette.warning if pending else palette.accent
     if isinstance(value, bool):
         spans = [Segment("[x] on" if value else "[ ] off", style)]
@@ -141,7 +142,6 @@ class OptionsScreen(BoxDialog[None]):
         self,
         session: Session,
         changes: OptionChanges,
-        palette: Palette,
         *,
         change: Callable[[str, str | bool], None],
         choose: Callable[[ConfigOption], None],
@@ -151,11 +151,10 @@ class OptionsScreen(BoxDialog[None]):
         Args:
             session: The session whose options are shown.
             changes: The changes that the agent has not confirmed, and those that failed.
-            palette: The colours of the current theme.
             change: Called with an option id and a value to set.
             choose: Opens the list of values of an option.
         """
-        super().__init__(palette, "Agent options")
+        super().__init__("Agent options")
         self._session = session
         self._changes = changes
         self._change = change
@@ -165,7 +164,7 @@ class OptionsScreen(BoxDialog[None]):
 
     def content(self) -> ComposeResult:
         yield OptionsFilter(placeholder="type to filter", id="filter")
-        rows = SelectList([], self._palette, id="options")
+        rows = SelectList([], id="options")
         rows.empty_text = "No matches"
         yield rows
         yield BodyScroller(self._description, id="description")
@@ -184,13 +183,13 @@ class OptionsScreen(BoxDialog[None]):
         self._options = matching_options(self._session, self._query)
         ids = [option.id for _, option in self._options]
         position = ids.index(selected.id) if selected is not None and selected.id in ids else rows.selected
-        built = build_rows(self._options, self._changes.wanted, self._palette)
+        built = build_rows(self._options, self._changes.wanted)
         rows.show(built, max(0, position))
         self.fit()
         self._show_description()
 
-    def use_palette(self, palette: Palette) -> None:
-        super().use_palette(palette)
+    def apply_theme(self) -> None:
+        super().apply_theme()
         self.refresh_options()
 
     def fit(self) -> None:
@@ -212,7 +211,7 @@ class OptionsScreen(BoxDialog[None]):
         option = self._selected
         if option is None:
             return []
-        palette = self._palette
+        palette = current_palette()
         texts: list[Spans] = []
         if (failure := self._changes.failures.get(option.id)) is not None:
             texts.append([Segment(" ".join(failure.split()), palette.error)])

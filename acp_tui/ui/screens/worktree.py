@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.ui.dialogs.base_screen import BaseScreen
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
     from acp_tui.workspace.git.worktree import Worktree
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
@@ -95,7 +94,7 @@ class FinishDialogs:
             question = finish_question(
                 self._worktree, status, problem=problem, git_output=output, is_open=self._is_open
             )
-            index = await self._screen.ask(GuardedQuestionScreen(question, self._screen.palette))
+            index = await self._screen.ask(GuardedQuestionScreen(question))
             problem, output = "", []
             if index is None:
                 return None
@@ -119,7 +118,7 @@ class FinishDialogs:
         from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 
         question = discard_question(self._worktree, status)
-        index = await self._screen.ask(GuardedQuestionScreen(question, self._screen.palette))
+        index = await self._screen.ask(GuardedQuestionScreen(question))
         return index is not None and question.answers[index].action == "discard"
 
     async def _merge(self, status: WorktreeStatus, action: Action) -> str:
@@ -143,9 +142,7 @@ class FinishDialogs:
 
         title = f"Merge into {self._worktree.target}"
         summary = _commit_summary(status, squash=action == "squash")
-        return await self._screen.ask(
-            CommitMessageDialog(title, summary, self._proposal, self._screen.palette)
-        )
+        return await self._screen.ask(CommitMessageDialog(title, summary, self._proposal))
 
 
 def current_status(worktree: Worktree) -> WorktreeStatus:
@@ -330,9 +327,9 @@ class CommitMessageDialog(BoxDialog[str]):
     BINDINGS: ClassVar = keys.bindings("commit")
     AUTO_FOCUS = "TextEditor"
 
-    def __init__(self, title: str, summary: str, message: str, palette: Palette) -> None:
+    def __init__(self, title: str, summary: str, message: str) -> None:
         """`summary` says what will be committed; `message` is what the input contains at first."""
-        super().__init__(palette, title)
+        super().__init__(title)
         self._summary = summary
         self._message = message
 

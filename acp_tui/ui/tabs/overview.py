@@ -14,6 +14,7 @@ from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.tabs.tab_strip import SIGNS
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import ConversationFacts
     from acp_tui.ui.tabs.tab import Mark, Tab
     from acp_tui.ui.tabs.tabs import Tabs
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_ACTIVITY = 40
@@ -50,17 +51,16 @@ _WORDS: dict[Mark, str] = {
 }
 
 
-def overview_row(
-    tab: Tab, number: int, facts: ConversationFacts | None, now: float, palette: Palette
-) -> SelectRow:
+def overview_row(tab: Tab, number: int, facts: ConversationFacts | None, now: float) -> SelectRow:
     """Return the row of a tab. `facts` is None for a screen without a conversation."""
+    palette = current_palette()
     mark = tab.mark
     style = getattr(palette, STYLES[mark])
     lead = [Segment(f"{number:>2} ", palette.dim), Segment(f"{SIGNS.get(mark, '○')} ", style)]
     unread = [Segment(f"  +{tab.unread}", palette.dim)] if tab.unread else []
     tail = [Segment(_since(mark, facts, now), style)]
     return SelectRow(
-        lead, [Segment(tab.state.label, palette.strong), *unread], _note(tab, facts, palette), tail, cut=True
+        lead, [Segment(tab.state.label, palette.strong), *unread], _note(tab, facts), tail, cut=True
     )
 
 
@@ -69,8 +69,9 @@ def _since(mark: Mark, facts: ConversationFacts | None, now: float) -> str:
     return _WORDS[mark] if since is None else f"{_WORDS[mark]} {format_clock(now - since)}"
 
 
-def _note(tab: Tab, facts: ConversationFacts | None, palette: Palette) -> Spans:
+def _note(tab: Tab, facts: ConversationFacts | None) -> Spans:
     """Return what the agent is doing, then less important facts, which are the first to be cut off."""
+    palette = current_palette()
     activity = tab.state.question or (facts.activity if facts is not None else "")
     words = shorten(escape_line(" ".join(activity.split())), MAX_ACTIVITY)
     text = " · ".join(_tab_facts(tab, facts))
@@ -109,17 +110,16 @@ class OverviewScreen(Dialog["Tab"]):
     BINDINGS: ClassVar = keys.bindings("overview")
     AUTO_FOCUS = ""
 
-    def __init__(self, tabs: Tabs, palette: Palette, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, tabs: Tabs, clock: Callable[[], float] = time.time) -> None:
         super().__init__()
         self._tabs = tabs
-        self._palette = palette
         self._clock = clock
         self._shown: list[Tab] = []
 
     def compose(self) -> ComposeResult:
         """Create the widgets from top to bottom."""
         yield Bar(self._head(), id="head")
-        yield SelectList([], self._palette)
+        yield SelectList([])
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -130,19 +130,18 @@ class OverviewScreen(Dialog["Tab"]):
         )
         self.set_interval(REFRESH_SECONDS, self._update)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        self._palette = palette
-        self.query_one(SelectList).use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self._update()
 
     def _head(self) -> list[Segment]:
+        palette = current_palette()
         marks = [tab.mark for tab in self._tabs]
         working, asking = marks.count("working"), marks.count("asking")
         words = [f"{len(self._tabs)} open", f"{working} working", f"{asking} waiting for you"]
         return [
-            Segment("Overview", self._palette.strong),
-            Segment(f"  {' · '.join(words)}", self._palette.dim),
+            Segment("Overview", palette.strong),
+            Segment(f"  {' · '.join(words)}", palette.dim),
         ]
 
     def _update(self) -> None:
@@ -151,7 +150,7 @@ class OverviewScreen(Dialog["Tab"]):
         self._shown = list(self._tabs)
         rows.show(
             [
-                overview_row(tab, number, tab.screen.conversation_facts(), now, self._palette)
+                overview_row(tab, number, tab.screen.conversation_facts(), now)
                 for number, tab in enumerate(self._shown, 1)
             ],
             self._shown.index(selected) if selected in self._shown else 0,
@@ -187,5 +186,5 @@ class OverviewScreen(Dialog["Tab"]):
             self.app.bell()
             return
         screen = tab.screen
-        dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent, self._palette)
+        dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent)
         self.app.push_screen(dialog, lambda name: None if name is None else screen.rename(name))

@@ -13,6 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from textual import events
 
     from acp_tui.ui.tabs.tab import Mark
-    from acp_tui.ui.theme.palette import Palette
 
 
 SIGNS: Mapping[Mark, str] = {
@@ -134,16 +134,15 @@ class TabStrip(Widget):
             super().__init__()
             self.index = index
 
-    def __init__(self, tabs: Sequence[StripTab], current: int, palette: Palette) -> None:
+    def __init__(self, tabs: Sequence[StripTab], current: int) -> None:
         super().__init__()
         self._tabs = tabs
         self._current = current
-        self._palette = palette
 
-    def show(self, tabs: Sequence[StripTab], current: int, palette: Palette) -> None:
+    def show(self, tabs: Sequence[StripTab], current: int) -> None:
         """Show these tabs. `current` is the index of the current tab."""
-        if (tabs, current, palette) != (self._tabs, self._current, self._palette):
-            self._tabs, self._current, self._palette = tabs, current, palette
+        if (tabs, current) != (self._tabs, self._current):
+            self._tabs, self._current = tabs, current
             self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
@@ -153,7 +152,7 @@ class TabStrip(Widget):
         return line.crop_extend(0, width, base).apply_style(base)
 
     def _style(self, piece: TabPiece) -> Style:
-        palette = self._palette
+        palette = current_palette()
         style: Style = getattr(palette, _STYLES.get(piece.mark, "dim"))
         if piece.is_current:
             style = palette.selected + Style(bold=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState, app_of
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
 from acp_tui.ui.tabs.tab import Tab
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.terminal.error_containment import contain_errors
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from acp_tui.store.stored_sessions import StoredSession
     from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.screens.worktree import FinishDecision
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.workspace.git.worktree import Worktree, WorktreeLock
 
 
@@ -217,8 +216,7 @@ class Tabs:
 
         tab = self.current
         if tab is not None and tab.screen.can_be_renamed:
-            palette = app_of(self._app).palette
-            dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent, palette)
+            dialog = RenameDialog(tab.state.name, tab.state.title or tab.state.agent)
             tab.screen.open_dialog(dialog, lambda name: None if name is None else tab.screen.rename(name))
 
     # ------------------------------------------------------------------------- what the tabs report
@@ -267,16 +265,16 @@ class Tabs:
         current.screen.show_others_asking(sum(tab is not current for tab in self._asking()))
         from acp_tui.ui.tabs.tab_strip import StripTab, TabStrip
 
-        screen, palette = current.screen, app_of(self._app).palette
+        screen = current.screen
         shown = [StripTab(tab.state.label, tab.mark, tab.unread) for tab in self._tabs]
         strip = next(iter(screen.query(TabStrip)), None)
         if len(shown) < 2:
             if strip is not None:
                 strip.remove()
         elif strip is None:
-            screen.mount(TabStrip(shown, self._tabs.index(current), palette), before=0)
+            screen.mount(TabStrip(shown, self._tabs.index(current)), before=0)
         else:
-            strip.show(shown, self._tabs.index(current), palette)
+            strip.show(shown, self._tabs.index(current))
 
     # ------------------------------------------------------------------------- closing
 
@@ -308,7 +306,7 @@ class Tabs:
         from acp_tui.ui.dialogs.confirm import ConfirmScreen
 
         question = f"{tab.state.agent or 'The agent'} is still working. Stop it and close the tab?"
-        dialog = ConfirmScreen(question, app_of(self._app).palette, yes="Close the tab", no="Keep it open")
+        dialog = ConfirmScreen(question, yes="Close the tab", no="Keep it open")
         confirmed = await self._app.push_screen_wait(dialog)  # over the tab that the user sees
         return confirmed is True
 
@@ -426,9 +424,9 @@ class RestoredScreen(BaseScreen):
 
     is_placeholder = True
 
-    def __init__(self, palette: Palette, saved: SavedTab, make: Callable[[Palette], BaseScreen]) -> None:
+    def __init__(self, saved: SavedTab, make: Callable[[], BaseScreen]) -> None:
         """`make` creates the screen of the conversation."""
-        super().__init__(palette)
+        super().__init__()
         self._saved = saved
         self._make = make
         self._is_asking = False
@@ -454,7 +452,7 @@ class RestoredScreen(BaseScreen):
             return
         self._is_replaced = True
         self._forget_decision()
-        screen = self._make(self.palette)
+        screen = self._make()
         screen.tab_state = self.tab_state
         self.post_message(self.SwitchRequested(self, screen))
 

@@ -1,4 +1,9 @@
-"""The styles that the transcript is drawn with. Themes define them: renderers do not name colours."""
+"""The styles that acp-tui draws with. Themes define them: nothing else names colours.
+
+The app sets the palette of its theme. Whoever draws calls `current_palette` at that moment and does not keep
+the result. Widgets, screens and dialogs that draw ahead have a method `apply_theme`, which is called when the
+theme changes.
+"""
 
 from __future__ import annotations
 
@@ -86,6 +91,20 @@ class Palette:
             "cancelled": self.warning,
             "unfinished": self.warning,
         }
+
+
+_current = Palette()
+
+
+def current_palette() -> Palette:
+    """Return the palette of the current theme; before an app has set one, a palette without colours."""
+    return _current
+
+
+def set_current_palette(palette: Palette) -> None:
+    """Draw with this palette from now on."""
+    global _current  # one app runs in a process, with one theme at a time
+    _current = palette
 
 
 SYNTAX = (

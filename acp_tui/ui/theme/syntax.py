@@ -1,4 +1,4 @@
-"""Syntax highlighting: Pygments splits code into tokens, and the palette has styles for token types."""
+"""Syntax highlighting: Pygments splits code into tokens, and a palette has the styles of the tokens."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from acp_tui.pygments_names import TOKEN_NAMES
 from acp_tui.ui.theme.palette import NO_STYLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
+    from rich.style import Style
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 MAX_LINE_CHARS = 4000
 """The maximum length of a line. If a part of the code has a longer line, the part is not highlighted.
@@ -29,9 +30,10 @@ Such lines are rarely written by people, and may slow down a lexer.
 class Highlighter:
     """Highlights code part by part. The lexer continues in the state in which the previous part ended."""
 
-    def __init__(self, language: str, palette: Palette) -> None:
+    def __init__(self, language: str, styles: Mapping[str, Style]) -> None:
+        """`styles` is the `syntax` of a palette."""
         self._lexer = lexer_of(language)
-        self._styles = palette.syntax
+        self._styles = styles
         self._stack: list[str] | None = None
 
     def lines(self, code: str) -> list[Spans]:
@@ -77,8 +79,9 @@ class Highlighter:
         return ((token_type, text) for _, token_type, text in found)
 
 
-def highlight(code: str, language: str, palette: Palette) -> list[Spans]:
-    return Highlighter(language, palette).lines(code)
+def highlight(code: str, language: str, styles: Mapping[str, Style]) -> list[Spans]:
+    """Return the lines of `code`, in the given styles: the `syntax` of a palette."""
+    return Highlighter(language, styles).lines(code)
 
 
 @lru_cache(maxsize=256)

@@ -18,7 +18,7 @@ from textual.theme import Theme
 
 from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths
-from acp_tui.ui.theme.palette import SYNTAX, Palette
+from acp_tui.ui.theme.palette import SYNTAX, Palette, set_current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -405,7 +405,6 @@ class AppTheme:
         choice: ThemeChoice,
         background: BackgroundWatcher,
         problems: list[str],
-        changed: Callable[[], None],
     ) -> None:
         """Store the arguments. No theme is applied before `use` is called.
 
@@ -414,24 +413,16 @@ class AppTheme:
             choice: The chosen theme.
             background: Used to ask the terminal for its background if the theme is `auto`.
             problems: A list to which problems with themes are added, one sentence each.
-            changed: Called after a theme has been applied.
         """
         self._app = app
         self._choice = choice
         self._background = background
         self._problems = problems
-        self._changed = changed
-        self._palettes: dict[str, Palette] = {}
 
     @property
     def name(self) -> str:
         """The name of the chosen theme, as in the settings."""
         return self._choice.name
-
-    @property
-    def palette(self) -> Palette:
-        """The colours of the current theme."""
-        return self._palettes[self._app.theme]
 
     def choose(self, name: str) -> None:
         """Switch to another theme."""
@@ -453,8 +444,7 @@ class AppTheme:
         if self._choice.is_auto:
             self._background.start()
         self._app.ansi_color = loaded.theme.ansi
-        self._palettes[loaded.theme.name] = loaded.palette
+        set_current_palette(loaded.palette)
         self._app.register_theme(loaded.theme)
         self._app.theme = loaded.theme.name
-        self._changed()
         self._problems += loaded.problems

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry, Session
     from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Palette
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +91,8 @@ DEFAULT_WIDTH = 80
 class EntryLayout:
     """The entries of one transcript, with their bodies and heights."""
 
-    def __init__(self, session: Session, palette: Palette, cwd: str) -> None:
+    def __init__(self, session: Session, cwd: str) -> None:
         self.session = session
-        self.palette = palette
         self.cwd = cwd
         self.keymap: Mapping[str, str] = {}
         self.body_replaced: Callable[[int], object] | None = None
@@ -346,7 +344,6 @@ class EntryLayout:
     def _context_of(self, entry: Entry) -> DrawContext:
         return DrawContext(
             width=self.width,
-            palette=self.palette,
             session=self.session,
             folded=self.is_folded(entry),
             cwd=self.cwd,

@@ -24,6 +24,7 @@ from textual.strip import Strip
 from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.ui.drawing.line_style import LineStyle, SearchHighlight, restyle
 from acp_tui.ui.terminal.error_containment import guard
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.transcript.entry_layout import EntryLayout
 from acp_tui.ui.transcript.selection import (
     MAX_ENTRY_LINES,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
     from acp_tui.session.record import Change
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.transcript.entry_layout import Anchor, EntryBlock
 
 
@@ -125,7 +125,7 @@ class LinePainter:
             return strip
         anchor = selection_row(block, line)
         if self.highlight.needle:
-            strip = self.highlight.apply(strip, block.entry.id, line, layout.palette)
+            strip = self.highlight.apply(strip, block.entry.id, line)
         if selection is not None:
             strip = _select(strip, selection, anchor, selection_style)
         return line_style.apply_filters(strip.apply_offsets(0, anchor))
@@ -145,7 +145,7 @@ class LinePainter:
         return strip
 
     def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:
-        palette = self._layout.palette
+        palette = current_palette()
         if block.entry.withdrawn and kind_of(block.entry).dims_when_withdrawn:
             strip = Strip(
                 [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
@@ -265,9 +265,9 @@ class TranscriptView(ScrollView, can_focus=True):
             super().__init__()
             self.link = link
 
-    def __init__(self, session: Session, palette: Palette, *, cwd: str = "") -> None:
+    def __init__(self, session: Session, *, cwd: str = "") -> None:
         super().__init__()
-        self.entry_layout = EntryLayout(session, palette, cwd)
+        self.entry_layout = EntryLayout(session, cwd)
         """The layout of the entries. Change it through the view only."""
         self.entry_layout.body_replaced = lambda entry_id: self.call_later(self._remeasure, entry_id)
         self._painter = LinePainter(self.entry_layout)
@@ -290,9 +290,8 @@ class TranscriptView(ScrollView, can_focus=True):
         self.entry_layout.rebuild()
         self._arrange(None)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Redraw everything with the palette of a new theme."""
-        self.entry_layout.palette = palette
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self.entry_layout.forget()
         self._arrange(self._anchor())
 

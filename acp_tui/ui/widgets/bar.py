@@ -9,11 +9,12 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten_spans
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 if TYPE_CHECKING:
@@ -54,27 +55,22 @@ class Bar(Widget):
 class KeyHints(Bar):
     """Shows keys and what they do, as many as fit."""
 
-    def __init__(self, hints: Sequence[Hint], palette: Palette, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, hints: Sequence[Hint], *, id: str | None = None) -> None:  # noqa: A002
         super().__init__([], id=id)
         self._hints = hints
-        self._palette = palette
 
     def set_hints(self, hints: Sequence[Hint]) -> None:
         """Replace the hints."""
         self._hints = hints
         self.refresh()
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        self.refresh()
-
     def left_part(self, width: int) -> Spans:
         """Return the keys and labels of as many hints as fit into `width` cells."""
+        palette = current_palette()
         spans: Spans = []
         used = 0
         for key, label in self._hints:
-            hint = [Segment(f"{key} ", self._palette.key), Segment(label, self._palette.dim)]
+            hint = [Segment(f"{key} ", palette.key), Segment(label, palette.dim)]
             if (used := used + sum(span.cell_length for span in hint)) > width:
                 break
             spans += [*hint, Segment("  ")]

@@ -52,6 +52,10 @@ class BodyScroller(ScrollView):
             self.height_at(self.inner_width)
         self.refresh(layout=True)
 
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
+        self.show(self._make)
+
     def update(self) -> None:
         """Update bodies that have grown. If the view is at the end, it stays at the end."""
         at_end = self.scroll_offset.y >= self.max_scroll_y

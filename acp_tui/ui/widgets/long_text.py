@@ -10,12 +10,13 @@ from acp_tui.session.safe_text import escape_controls
 from acp_tui.ui.drawing.body import Heights
 from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, hard_wrap_count, make_strip
 from acp_tui.ui.entries.diff import SyntaxColours
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from rich.style import Style
     from textual.strip import Strip
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 class LongText:
@@ -58,16 +59,13 @@ GUTTER = 3
 class NumberedText:
     """Text whose lines are wrapped at the width, even inside words. The text can contain any character."""
 
-    def __init__(
-        self, text: str, path: str, palette: Palette, width: int, *, marked: int | None = None
-    ) -> None:
+    def __init__(self, text: str, path: str, width: int, *, marked: int | None = None) -> None:
         """`path` determines the syntax. `marked` is the line to mark, counted from 1."""
         self._text = text
-        self._palette = palette
         self._marked = marked
         self._source = [expand_tabs(line) for line in escape_controls(text.removesuffix("\n")).split("\n")]
         lines = dict(enumerate(self._source, 1))
-        self._colours = SyntaxColours(lambda: lines, path, palette)
+        self._colours = SyntaxColours(lambda: lines, path, current_palette().syntax)
         self._digits = len(str(len(self._source)))
         self._room = max(1, width - self._digits - GUTTER)
         self._last_wrapped: tuple[int, list[Spans]] = (-1, [])  # cached, as one line may fill many screens
@@ -85,6 +83,7 @@ class NumberedText:
 
     def line(self, number: int) -> Strip:
         """Draw one row: a whole line, or a part of a wrapped line."""
+        palette = current_palette()
         index, part = self._heights.at(number)
         if index != self._last_wrapped[0]:
             spans = self._colours.spans(index + 1, self._source[index])
@@ -92,7 +91,7 @@ class NumberedText:
         is_marked = index + 1 == self._marked
         mark = "▸" if is_marked and part == 0 else " "
         label = str(index + 1) if part == 0 else ""
-        look = self._palette.warning if is_marked else self._palette.faint
+        look = palette.warning if is_marked else palette.faint
         gutter = Segment(f"{mark}{label:>{self._digits}}  ", look)
         return make_strip(self._last_wrapped[1][part], [gutter])
 

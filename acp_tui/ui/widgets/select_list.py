@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import shorten_spans, wrap
-from acp_tui.ui.theme.palette import NOT_DIM
+from acp_tui.ui.theme.palette import NOT_DIM, current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.style import Style
     from textual import events
 
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 SELECTED_SIGN = "❯"
@@ -120,7 +120,6 @@ class SelectList(ScrollView):
     def __init__(
         self,
         rows: Sequence[SelectRow],
-        palette: Palette,
         *,
         selected: int = 0,
         id: str | None = None,  # noqa: A002  # as in Textual
@@ -129,7 +128,6 @@ class SelectList(ScrollView):
         self._rows = list(rows)
         self.empty_text = ""
         """Shown if there are no rows."""
-        self._palette = palette
         self._lines: list[_Line] = []
         self._heights: dict[int, int] = {}  # the number of lines, by width
         self.set_reactive(SelectList.selected, selected)
@@ -142,10 +140,6 @@ class SelectList(ScrollView):
         self.selected = max(0, min(selected, len(self._rows) - 1)) if selected >= 0 else -1
         self._scroll_to_selected()
         self.refresh(layout=True)
-
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme. The caller must then replace the rows with `show`."""
-        self._palette = palette
 
     def move(self, step: int) -> None:
         """Move the selection. At the ends, a single step wraps around and a longer one stops."""
@@ -183,7 +177,7 @@ class SelectList(ScrollView):
 
     def _lines_at(self, width: int) -> list[_Line]:
         if self.empty_text and not self._rows:
-            return [_Line(None, False, [Segment(self.empty_text, self._palette.dim)])]
+            return [_Line(None, False, [Segment(self.empty_text, current_palette().dim)])]
         lines = []
         for index, row in enumerate(self._rows):
             lines += [_Line(None, False, line) for line in row.above]
@@ -206,13 +200,14 @@ class SelectList(ScrollView):
             self.post_message(self.Chosen(index, event.chain))
 
     def render_line(self, y: int) -> Strip:
+        palette = current_palette()
         row, width, base = self.scroll_offset.y + y, self.size.width, self.rich_style
         if row >= len(self._lines):
             return Strip.blank(width, base)
         index, first, spans = self._lines[row]
         chosen = index == self.selected
-        sign = Segment(f"{SELECTED_SIGN} " if chosen and first else "  ", self._palette.key)
-        return draw_row([sign, *spans], width, base, base + self._palette.selected if chosen else None)
+        sign = Segment(f"{SELECTED_SIGN} " if chosen and first else "  ", palette.key)
+        return draw_row([sign, *spans], width, base, base + palette.selected if chosen else None)
 
     def _scroll_to_selected(self) -> None:
         positions = [number for number, line in enumerate(self._lines) if line.row == self.selected]

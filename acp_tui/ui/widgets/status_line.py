@@ -16,6 +16,7 @@ from textual.widget import Widget
 from acp_tui.console import pluralize
 from acp_tui.session.usage_text import context_share, format_money
 from acp_tui.ui.drawing.wrap import shorten
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.status_facts import Piece, context_piece, phase_piece
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from textual import events
     from textual.timer import Timer
 
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.status_facts import StatusFacts
 
 
@@ -200,14 +200,12 @@ class StatusLine(Widget):
     def __init__(
         self,
         facts: StatusFacts,
-        palette: Palette,
         *,
         clock: Callable[[], float] = time.time,
         id: str | None = None,  # noqa: A002  # as in Textual
     ) -> None:
         super().__init__(id=id)
         self._facts = facts
-        self._palette = palette
         self._clock = clock
         self._timer: Timer | None = None
         self._hovered: str | None = None
@@ -223,11 +221,6 @@ class StatusLine(Widget):
             self._facts = facts
             self._tick_while_needed()
             self.refresh()
-
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of another theme."""
-        self._palette = palette
-        self.refresh()
 
     def on_mount(self) -> None:
         """Start the timer if the duration of the phase is shown."""
@@ -254,7 +247,7 @@ class StatusLine(Widget):
         return line.adjust_cell_length(self.size.width, base)
 
     def _style(self, piece: Piece) -> Style:
-        style: Style = getattr(self._palette, piece.style)
+        style: Style = getattr(current_palette(), piece.style)
         if piece.part not in self._CLICKABLE:
             return style
         style += Style.from_meta({"part": piece.part})

@@ -16,7 +16,7 @@ from textual.widgets import Static
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings, bound_keys
-from acp_tui.ui.theme.palette import foreground_style
+from acp_tui.ui.theme.palette import current_palette, foreground_style
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row, first_visible_row
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from acp_tui.session.state import QueuedPrompt
-    from acp_tui.ui.theme.palette import Palette
 
 
 MAX_ROWS = 5
@@ -245,8 +244,9 @@ class QuestionStrip(Bar):
     def __init__(self) -> None:
         super().__init__([])
 
-    def show_question(self, question: str, key: str, position: str, palette: Palette) -> None:
+    def show_question(self, question: str, key: str, position: str) -> None:
         """Show a question and the key to answer it. `position`, such as "1 of 3", can be empty."""
+        palette = current_palette()
         self.show(
             [Segment("? ", palette.warning), Segment(question, palette.warning)],
             [

@@ -144,7 +144,7 @@ async def _still(ui: ConversationUi) -> None:
         entry.at = ui.session.turn_started or 0.0
         if getattr(entry, "ended_at", None) is not None:
             entry.ended_at = entry.at + 0.8  # type: ignore[attr-defined]  # just asked for
-    ui.transcript.use_palette(ui.app.palette)
+    ui.transcript.apply_theme()
     for _ in range(3):
         await ui.pilot.pause()
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from textual.widget import Widget
 
-    from acp_tui.ui.theme.palette import Palette
     from tests.support.conversation_ui import ConversationUi, Open
 
 CANNOT = offers()
@@ -159,7 +158,7 @@ def test_looks(snap_compare: Callable[..., bool], theme: str, size: tuple[int, i
         "Claude Code answered session/load with an error: there is no conversation with this id (demo-1)."
     )
 
-    def widgets(palette: Palette) -> list[Widget]:
-        return [ReadOnlyLine(reason, palette, lambda: None)]
+    def widgets() -> list[Widget]:
+        return [ReadOnlyLine(reason, lambda: None)]
 
     assert snap_compare(Show(theme, widgets=widgets), terminal_size=size)

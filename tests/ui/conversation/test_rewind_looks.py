@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
     from textual.screen import Screen
 
-    from acp_tui.ui.theme.palette import Palette
 
 STEPS = [
     RewindStep(Path("src/login.py"), "restore"),
@@ -31,9 +30,9 @@ async def texts(step: RewindStep) -> FileTexts:
     return FileTexts("def find(name):\n", "def find(name: str):\n", (STEPS.index(step) * 3, 1))
 
 
-def dialog(palette: Palette) -> Screen[object]:
+def dialog() -> Screen[object]:
     title = "Before prompt 3: restore which files?"
-    return cast("Screen[object]", RewindDialog(title, STEPS, str, texts, palette, cwd="/"))
+    return cast("Screen[object]", RewindDialog(title, STEPS, str, texts, cwd="/"))
 
 
 @two_looks

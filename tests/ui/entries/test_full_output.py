@@ -12,12 +12,11 @@ from acp_tui.session.terminal_text import MAX_KEPT_PER_END
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries import terminal as full_output
 from acp_tui.ui.entries.terminal import FullOutput
-from acp_tui.ui.theme.themes import load_theme
 
 if TYPE_CHECKING:
     import pytest
 
-CONTEXT = DrawContext(width=20, palette=load_theme("dark").palette, session=Session())
+CONTEXT = DrawContext(width=20, session=Session())
 PIECES = st.sampled_from(
     ["a word", "\r\n", "\r\n" * 30, "\r", "\x1b[2K", "\x1b[5A", "\x1b[31mred\x1b[m", "wide 漢字 " * 9, "\t"]
 )

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.ui.drawing.body import LongBody
-    from acp_tui.ui.theme.palette import Palette
 
 FEW = 2 * MAX_LINE_LENGTH // 80 + 40
 """Lines that a cut line fills, and what may stand around it."""
@@ -83,8 +82,8 @@ async def test_the_permission_dialog_omits_the_middle_of_a_command_of_megabytes(
     sent = f"echo begin {LINE} ; echo end"
     question = permission(sent, "execute", raw_input={"command": sent})
 
-    def screen(palette: Palette) -> Screen[object]:
-        return cast("Screen[object]", PermissionScreen(question, palette, agent="A"))
+    def screen() -> Screen[object]:
+        return cast("Screen[object]", PermissionScreen(question, agent="A"))
 
     app = Show("dark", screen=screen)
     async with app.run_test(size=(100, 40)) as pilot:

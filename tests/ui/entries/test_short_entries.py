@@ -169,7 +169,7 @@ def test_an_unfolded_compaction_shows_its_summary() -> None:
 def test_a_long_summary_folds_when_the_compaction_is_over() -> None:
     summary = GrowingText("word " * 100)
     entry = Compaction(id=1, at=0, compaction_id="c", parts=[summary])
-    body = make_body(entry, DrawContext(width=40, palette=Palette(), session=Session()))
+    body = make_body(entry, DrawContext(width=40, session=Session()))
     height = body.height
     summary.append("and more words\n\nto the end")
     assert body.update()
@@ -189,7 +189,7 @@ def test_an_unknown_message_is_truncated_on_the_screen_but_copied_in_full() -> N
     lines = drawn(entry)
     assert len(lines) == MAX_LINES + 2
     assert lines[-1] == "  ▸ more"
-    copied = make_body(entry, DrawContext(80, Palette(), Session())).copy_text()
+    copied = make_body(entry, DrawContext(80, Session())).copy_text()
     assert json.loads(copied.replace("␛", "\\u001b")) == raw
     assert "\x1b" not in copied
 
@@ -234,4 +234,4 @@ def test_a_long_error_shows_its_first_lines_and_names_the_key_for_the_rest() -> 
         lines = drawn(entry, folded=False)
         assert len([line for line in lines if "It could not" in line]) <= 6
         assert any("more lines · v shows all" in line for line in lines)
-        assert make_body(entry, DrawContext(80, Palette(), Session(), full=True)).height > 20
+        assert make_body(entry, DrawContext(80, Session(), full=True)).height > 20

@@ -10,7 +10,7 @@ from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Session, TerminalRef
 from acp_tui.ui.transcript.view import TranscriptView
-from tests.support.bodies import CWD, PALETTE
+from tests.support.bodies import CWD
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -24,7 +24,7 @@ class Transcript(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.session = Session(cwd=CWD)
-        self.view = TranscriptView(self.session, PALETTE, cwd=CWD)
+        self.view = TranscriptView(self.session, cwd=CWD)
 
     def compose(self) -> ComposeResult:
         yield self.view

@@ -48,7 +48,7 @@ async def test_keys_go_to_the_next_and_previous_match_and_are_named() -> None:
 
 
 async def test_a_rebound_next_key_replaces_enter() -> None:
-    app = AcpTui(lambda palette: SampleScreen(sample_session(), palette))
+    app = AcpTui(lambda: SampleScreen(sample_session()))
     app.set_keymap({"find.next": "f12"})
     async with app.run_test(size=(100, 24)) as pilot:
         await search(pilot, "paragraph")
@@ -68,7 +68,7 @@ async def test_control_characters_are_removed_from_pastes(where: str) -> None:
             await pilot.press("ctrl+f")
         else:
             choices = [Choice(name, name) for name in "abcd"]
-            app.push_screen(ChooseScreen("One of", choices, app.palette))
+            app.push_screen(ChooseScreen("One of", choices))
         await pilot.pause()
         line = app.screen.query_one(InputLine)
         line.post_message(events.Paste("a\x1b[31m\x07b"))

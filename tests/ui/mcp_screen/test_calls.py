@@ -118,7 +118,7 @@ async def test_a_page_that_a_server_wants_to_open_is_shown_with_its_host(
     add_server("files")
     async with open_ui() as ui:
         screen = await open_screen(ui)
-        dialogs = ElicitationDialogs(screen, lambda: screen.palette)
+        dialogs = ElicitationDialogs(screen)
         text = "Trust me.\n" * 50
         request = ElicitationRequest("files", text, "url", url="https://bank.example@evil.example/x")
         answer = asyncio.create_task(dialogs.ask(request))

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
     from textual.screen import Screen
 
-    from acp_tui.ui.theme.palette import Palette
-
     Compare = Callable[..., bool]
 
 PROJECT = Path("/home/ada/project")
@@ -63,7 +61,7 @@ def servers() -> list[KnownServer]:
     ]
 
 
-def sample_screen(palette: Palette) -> McpScreen:
+def sample_screen() -> McpScreen:
     session = Session(session_id="sess-1", mcp_servers=["files"])
     result = {"content": [{"type": "text", "text": "Hello"}]}
     session.mcp_calls = [
@@ -73,7 +71,7 @@ def sample_screen(palette: Palette) -> McpScreen:
     known = servers()
     live = LiveServers(PROJECT)
     context = McpContext(lambda: known, PROJECT, live, session, "Claude Agent", print, print)
-    screen = McpScreen(palette, context)
+    screen = McpScreen(context)
     files, docs = screen.live.get(known[0]), screen.live.get(known[1])
     files.status, docs.status = "connected", "failed"
     files.inspection = Inspection("files", AT, protocol_version="2025-11-25", tools=TOOLS)
@@ -82,7 +80,7 @@ def sample_screen(palette: Palette) -> McpScreen:
 
 
 def app(theme: str) -> Show:
-    return Show(theme, screen=lambda palette: cast("Screen[object]", sample_screen(palette)))
+    return Show(theme, screen=lambda: cast("Screen[object]", sample_screen()))
 
 
 @look

@@ -33,7 +33,6 @@ from acp_tui.ui.panes.panes import Panes
 if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.session.state import Entry
-    from acp_tui.ui.theme.palette import Palette
 
 CWD = "/home/ada/my-project"
 STEPS = [
@@ -140,8 +139,8 @@ class SampleScreen(SessionScreen):
 
     AUTO_FOCUS = "Transcript"
 
-    def __init__(self, session: Session, palette: Palette) -> None:
-        super().__init__(session, StatusTracker("Claude Agent"), palette)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session, StatusTracker("Claude Agent"))
         self.context.conversation = FakeConversation()  # type: ignore[assignment]
         self._pane_actions = KnownChanges(self, self.panes, self.context)
 
@@ -154,7 +153,7 @@ class SampleScreen(SessionScreen):
 
 def sample_app(theme: str) -> AcpTui:
     """Return an app with the sample screen."""
-    return AcpTui(lambda palette: SampleScreen(sample_session(), palette), theme=theme)
+    return AcpTui(lambda: SampleScreen(sample_session()), theme=theme)
 
 
 def panes_of(app: AcpTui) -> Panes:

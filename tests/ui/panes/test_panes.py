@@ -12,6 +12,7 @@ from acp_tui.session.state import PlanItem, ToolCall
 from acp_tui.ui.panes.files import FilesPane
 from acp_tui.ui.panes.panes import PaneTabs, PlanPane, TerminalsPane
 from acp_tui.ui.panes.session import SessionPane
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.key_bar import KeyBar
 from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app
@@ -341,7 +342,12 @@ async def test_panes_follow_the_theme() -> None:
         await press(pilot, "f8", "2")
         app.use_theme("light")
         await pilot.pause()
-        assert panes_of(app).current.palette is app.palette
+        pane = panes_of(app).current
+        drawn = {
+            part.style.color for y in range(pane.size.height) for part in pane.render_line(y) if part.style
+        }
+        assert load_theme("light").palette.text.color in drawn
+        assert load_theme("dark").palette.text.color not in drawn
 
 
 async def test_unfocused_panes_close_on_a_narrow_screen_and_reopen_on_a_wide_one() -> None:

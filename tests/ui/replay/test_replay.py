@@ -30,7 +30,7 @@ EDIT = next(path for path in WIRELOGS if path.stem == "claude-code-edit")
 
 def replay(speed: float = INSTANT) -> tuple[AcpTui, Player]:
     player = Player(records(EDIT), title="Recorded session", speed=speed)
-    return AcpTui(lambda palette: ReplayScreen(player, palette)), player
+    return AcpTui(lambda: ReplayScreen(player)), player
 
 
 def page(app: AcpTui) -> str:
@@ -186,9 +186,7 @@ async def test_the_usual_keys_quit(keys: list[str]) -> None:
 
 async def test_unreadable_lines_are_reported() -> None:
     player = Player(records(EDIT), speed=INSTANT)
-    app = AcpTui(
-        lambda palette: ReplayScreen(player, palette, problems=["line 3 cannot be read: [left out]."])
-    )
+    app = AcpTui(lambda: ReplayScreen(player, problems=["line 3 cannot be read: [left out]."]))
     async with app.run_test(size=(100, 30), notifications=True) as pilot:
         await pilot.pause()
         assert [note.message for note in app._notifications] == ["line 3 cannot be read: [left out]."]
@@ -198,7 +196,7 @@ async def test_unreadable_lines_are_reported() -> None:
 def test_a_paused_replay(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     slowly = [replace(record, at=record.at * 1000) for record in records(EDIT)]
     player = Player(slowly, title="Recorded session")
-    app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
+    app = AcpTui(lambda: ReplayScreen(player), theme=theme)
 
     async def act(pilot: Pilot[Any]) -> None:
         await until(lambda: isinstance(app.screen, ReplayScreen) and app.focused is not None)

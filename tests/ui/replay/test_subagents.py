@@ -24,7 +24,7 @@ RECORDING = next(path for path in WIRELOGS if path.stem == "claude-code-subagent
 @pytest.mark.parametrize("opened", [False, True], ids=["entry", "transcript"])
 def test_a_subagent(opened: bool, theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     player = Player(records(RECORDING), title="Recorded session", speed=INSTANT)
-    app = AcpTui(lambda palette: ReplayScreen(player, palette), theme=theme)
+    app = AcpTui(lambda: ReplayScreen(player), theme=theme)
 
     async def act(pilot: Pilot[Any]) -> None:
         await until(lambda: player.ended)

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.controller.baseline_tracker import BaselineTracker
-    from acp_tui.ui.theme.palette import Palette
 
 CWD = Path("/home/ada/my-project")
 PROMPTS = ["Make the login safe", "Forget users after two weeks"]
@@ -114,7 +113,7 @@ def sample_review() -> SampleReview:
     return review
 
 
-def sample_screen(palette: Palette, review: SampleReview, first: str = "") -> ReviewScreen:
+def sample_screen(review: SampleReview, first: str = "") -> ReviewScreen:
     context = ReviewContext(
         session=Session(),
         cwd=str(CWD),
@@ -123,4 +122,4 @@ def sample_screen(palette: Palette, review: SampleReview, first: str = "") -> Re
         save_comments=lambda: None,
         send=lambda _: None,
     )
-    return ReviewScreen(review, palette, context, CWD / first if first else None)
+    return ReviewScreen(review, context, CWD / first if first else None)

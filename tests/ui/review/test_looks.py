@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 
 from acp_tui.ui.theme.themes import load_theme
-from tests.support.looks import Show, two_looks
+from tests.support.looks import Show, two_looks, use_theme
 from tests.ui.review.sample_review import SampleReview, sample_review, sample_screen
 
 if TYPE_CHECKING:
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 def app(theme: str, first: str = "", review: SampleReview | None = None) -> Show:
     return Show(
         theme,
-        screen=lambda palette: cast(
-            "Screen[object]", sample_screen(palette, review or sample_review(), first)
-        ),
+        screen=lambda: cast("Screen[object]", sample_screen(review or sample_review(), first)),
     )
 
 
@@ -84,12 +82,9 @@ def test_one_turn_only(snap_compare: Compare, theme: str, size: tuple[int, int])
 
 async def test_a_new_theme_changes_all_colours() -> None:
     one = app("dark", "src/login.py")
-    other = load_theme("light")
     async with one.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        one.palette = other.palette
-        one.register_theme(other.theme)
-        one.theme = other.theme.name
+        use_theme(one, "light")
         await pilot.pause()
         styles = {str(style) for strip in one.screen._compositor.render_strips() for _, style, _ in strip}
         assert not [style for style in styles if str(load_theme("dark").palette.warning.color) in style]

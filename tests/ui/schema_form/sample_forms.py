@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.mcp.schema_validation import SchemaValidator
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from tests.support.looks import Show
-
-if TYPE_CHECKING:
-    from acp_tui.ui.theme.palette import Palette
 
 BOOKING: dict[str, Any] = {
     "type": "object",
@@ -67,11 +64,10 @@ def form_app(schema: Any, theme: str = "dark", *, title: str = "Call book_room",
     """Return an app that shows the form of a schema."""
     clock = Clock()
 
-    def screen(palette: Palette) -> SchemaFormDialog:
+    def screen() -> SchemaFormDialog:
         return SchemaFormDialog(
             title,
             schema,
-            palette,
             asked_by='MCP server "office"',
             validate=SchemaValidator(schema).faults,
             clock=clock,

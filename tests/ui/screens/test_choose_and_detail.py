@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.theme.palette import Palette
 
 CHOICES = [
     Choice("ask", "Ask", "Asks before anything"),
@@ -36,7 +35,7 @@ CHOICES = [
 
 @asynccontextmanager
 async def showing(
-    screen: Callable[[Palette], Screen[object]], size: tuple[int, int] = (80, 24)
+    screen: Callable[[], Screen[object]], size: tuple[int, int] = (80, 24)
 ) -> AsyncIterator[tuple[Show, Pilot[None]]]:
     app = Show("dark", screen=screen)
     async with app.run_test(size=size) as pilot:
@@ -44,10 +43,8 @@ async def showing(
         yield app, pilot
 
 
-def choosing(
-    choices: list[Choice] = CHOICES, current: str | None = "plan"
-) -> Callable[[Palette], Screen[object]]:
-    return lambda palette: ChooseScreen("Mode", choices, palette, current=current)  # type: ignore[return-value]
+def choosing(choices: list[Choice] = CHOICES, current: str | None = "plan") -> Callable[[], Screen[object]]:
+    return lambda: ChooseScreen("Mode", choices, current=current)  # type: ignore[return-value]
 
 
 async def test_keys_move_and_choose() -> None:
@@ -134,8 +131,8 @@ async def test_names_are_not_parsed_as_markup() -> None:
 TEXT = "\n".join(f"line {number}" for number in range(200))
 
 
-def showing_text(text: str = TEXT) -> Callable[[Palette], Screen[object]]:
-    return lambda palette: DetailScreen("Details", text, palette)  # type: ignore[return-value]
+def showing_text(text: str = TEXT) -> Callable[[], Screen[object]]:
+    return lambda: DetailScreen("Details", text)  # type: ignore[return-value]
 
 
 def _top(app: Show) -> str:
@@ -174,7 +171,7 @@ async def test_details_can_show_bodies() -> None:
     def bodies(context: DrawContext) -> list[DiffBody]:
         return [DiffBody(Diff("a.py", "one\n", "two\n"), context)]
 
-    async with showing(lambda palette: DetailScreen("a.py", bodies, palette)) as (app, _):  # type: ignore[arg-type, return-value]
+    async with showing(lambda: DetailScreen("a.py", bodies)) as (app, _):  # type: ignore[arg-type, return-value]
         page = app.screen.query_one(BodyScroller)
         text = "\n".join(page.render_line(y).text for y in range(4))
         assert "one" in text
@@ -216,8 +213,8 @@ HIDDEN = "Full\u200b access" + "".join(chr(0xE0000 + ord(char)) for char in "rm"
 @pytest.mark.parametrize(
     "dialog",
     [
-        lambda palette: ChooseScreen("Mode", [Choice("m", HIDDEN, HIDDEN)], palette, note=HIDDEN),
-        lambda palette: ConfirmScreen(f"Use {HIDDEN}?", palette, yes=HIDDEN, no="No"),
+        lambda: ChooseScreen("Mode", [Choice("m", HIDDEN, HIDDEN)], note=HIDDEN),
+        lambda: ConfirmScreen(f"Use {HIDDEN}?", yes=HIDDEN, no="No"),
     ],
 )
 async def test_invisible_characters_are_shown_wherever_the_user_decides(dialog: Any) -> None:

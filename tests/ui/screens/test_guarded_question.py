@@ -69,7 +69,7 @@ class Clock:
 
 def asking(question: StartQuestion, theme: str = "dark", *, clock: Clock | None = None) -> Show:
     clock = clock or Clock()
-    app = Show(theme, screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
+    app = Show(theme, screen=lambda: GuardedQuestionScreen(question, clock=clock))  # type: ignore[arg-type, return-value]
     app.clock = clock  # type: ignore[attr-defined]
     return app
 

@@ -27,8 +27,6 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.ui.theme.palette import Palette
-
 
 @pytest.fixture
 def config(home: Path) -> Path:
@@ -322,8 +320,8 @@ def app(theme: str, found: LauncherChoices) -> AcpTui:
     def start(*_: object) -> LauncherScreen:
         raise AssertionError("nothing is started here")
 
-    make: Callable[[Palette], LauncherScreen] = lambda palette: LauncherScreen(  # noqa: E731
-        palette, lambda: found, start, Path("/srv/shop"), lambda: ([], [])
+    make: Callable[[], LauncherScreen] = lambda: LauncherScreen(  # noqa: E731
+        lambda: found, start, Path("/srv/shop"), lambda: ([], [])
     )
     return AcpTui(make, theme=theme)
 

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from acp_tui.controller.user_questions import Question
-    from acp_tui.ui.theme.palette import Palette
 
 
 class Clock:
@@ -59,10 +58,9 @@ def permission_app(theme: str, question: Question, *, armed: bool = True) -> Sho
     """Return an app with the permission dialog, whose keys work."""
     clock = Clock()
 
-    def screen(palette: Palette) -> PermissionScreen:
+    def screen() -> PermissionScreen:
         return PermissionScreen(
             question,
-            palette,
             agent="Claude Code",
             position=(2, 3),
             cwd=questions.CWD,
@@ -211,7 +209,7 @@ MODELS = [
 def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
-        screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]
+        screen=lambda: ChooseScreen("Model", MODELS, current="sonnet"),  # type: ignore[arg-type, return-value]
     )
     assert snap_compare(app, terminal_size=size)
 
@@ -219,7 +217,7 @@ def test_choose(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
 def test_choose_filtered(snap_compare: Any) -> None:
     app = Show(
         "dark",
-        screen=lambda palette: ChooseScreen("Model", MODELS, palette, current="sonnet"),  # type: ignore[arg-type, return-value]
+        screen=lambda: ChooseScreen("Model", MODELS, current="sonnet"),  # type: ignore[arg-type, return-value]
     )
     assert snap_compare(app, terminal_size=SMALL, press=["l", "1"])
 
@@ -232,8 +230,8 @@ def test_confirm(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     )
     app = Show(
         theme,
-        screen=lambda palette: ConfirmScreen(  # type: ignore[arg-type, return-value]
-            question, palette, yes="Yes, attach it", no="No, do not send the prompt"
+        screen=lambda: ConfirmScreen(  # type: ignore[arg-type, return-value]
+            question, yes="Yes, attach it", no="No, do not send the prompt"
         ),
     )
     assert snap_compare(app, terminal_size=size, press=["down"])
@@ -244,7 +242,7 @@ def test_detail(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     text = visible_json(
         [{"sessionUpdate": "weather", "number": number, "wide": "漢字 " * 30} for number in range(9)]
     )
-    app = Show(theme, screen=lambda palette: DetailScreen("session update 'weather'", text, palette))  # type: ignore[arg-type, return-value]
+    app = Show(theme, screen=lambda: DetailScreen("session update 'weather'", text))  # type: ignore[arg-type, return-value]
     assert snap_compare(app, terminal_size=size, press=["pagedown"])
 
 
@@ -272,7 +270,7 @@ def used_session() -> Session:
 def test_usage(theme: str, size: tuple[int, int], snap_compare: Any) -> None:
     app = Show(
         theme,
-        screen=lambda palette: UsageScreen(used_session(), palette, warning=0.85, now=lambda: 100.0),  # type: ignore[arg-type, return-value]
+        screen=lambda: UsageScreen(used_session(), warning=0.85, now=lambda: 100.0),  # type: ignore[arg-type, return-value]
     )
     assert snap_compare(app, terminal_size=size)
 
@@ -309,8 +307,8 @@ def options_app(theme: str, session: Session) -> Show:
     changes.failures["mode"] = "session/set_config_option failed: this mode needs another plan."
     return Show(
         theme,
-        screen=lambda palette: OptionsScreen(  # type: ignore[arg-type, return-value]
-            session, changes, palette, change=lambda *_: None, choose=lambda *_: None
+        screen=lambda: OptionsScreen(  # type: ignore[arg-type, return-value]
+            session, changes, change=lambda *_: None, choose=lambda *_: None
         ),
     )
 
@@ -364,8 +362,8 @@ LINES = [
     ("width", "theme"), [(60, "dark"), (80, "dark"), (80, "ansi"), (120, "dark"), (120, "light")]
 )
 def test_status_line(width: int, theme: str, snap_compare: Any) -> None:
-    def widgets(palette: Palette) -> list[StatusLine]:
-        return [StatusLine(facts, palette, clock=lambda: 112.0) for facts in LINES]
+    def widgets() -> list[StatusLine]:
+        return [StatusLine(facts, clock=lambda: 112.0) for facts in LINES]
 
     assert snap_compare(Show(theme, widgets=widgets), terminal_size=(width, 10))
 
@@ -377,8 +375,8 @@ def test_a_file_from_a_line_on(theme: str, size: tuple[int, int], snap_compare: 
     ]
     text = "".join(code).replace("function_21(", "function_21(" + "very_" * 20)
 
-    def screen(palette: Palette) -> FileViewScreen:
-        return FileViewScreen("src/app.py:85", "src/app.py", text, palette, line=85)
+    def screen() -> FileViewScreen:
+        return FileViewScreen("src/app.py:85", "src/app.py", text, line=85)
 
     async def scrolled(pilot: Pilot[None]) -> None:
         await until(lambda: pilot.app.screen.query_one(BodyScroller).scroll_y > 0, between=pilot.pause)

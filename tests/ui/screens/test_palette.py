@@ -14,6 +14,8 @@ from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.dialogs.palette import PaletteScreen
 from acp_tui.ui.keys.commands import option_commands
 from acp_tui.ui.screens.launcher import LauncherScreen
+from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.select_list import SelectList
 from tests.support.conversation_ui import open_conversation_ui
 
@@ -172,10 +174,10 @@ async def test_a_selected_theme_is_previewed(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, "demo", "--theme", "light") as one:
         screen = await narrowed(one, "Theme: gruvbox")
         await one.until(lambda: one.app.theme_name == "gruvbox")
-        assert one.screen.palette == one.app.palette == screen._palette
+        assert current_palette() == load_theme("gruvbox").palette
         await one.press("escape")
         assert one.app.theme_name == "light"
-        assert one.screen.palette == one.app.palette
+        assert current_palette() == load_theme("light").palette
         screen = await narrowed(one, "Theme")
         rows = screen.query_one(SelectList)
         rows.selected = titles(screen).index("Theme: nord")

@@ -18,7 +18,7 @@ from acp_tui.ui.permission.dialog import INTERRUPT_SECONDS, PermissionAnswer, Pe
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
-from tests.support.looks import Show
+from tests.support.looks import Show, use_theme
 from tests.support.waiting import until
 from tests.ui.screens import questions
 from tests.ui.screens.questions import ALWAYS, CWD, NEVER, NO, YES, permission, with_rules
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
     from acp_tui.controller.user_questions import Question
-    from acp_tui.ui.theme.palette import Palette
 
 
 class Dialog:
@@ -43,9 +42,9 @@ class Dialog:
         self.app = Show("dark", screen=self._screen)  # type: ignore[arg-type]  # of whatever result
         self.pilot: Pilot[None]
 
-    def _screen(self, palette: Palette) -> PermissionScreen:
+    def _screen(self) -> PermissionScreen:
         return PermissionScreen(
-            self.question, palette, agent="Claude Code", cwd=CWD, clock=lambda: self.now, **self.more
+            self.question, agent="Claude Code", cwd=CWD, clock=lambda: self.now, **self.more
         )
 
     async def ask(self, question: Question | None = None) -> None:
@@ -80,10 +79,7 @@ class Dialog:
 
     async def use_light_theme(self) -> None:
         """Switch to the theme `light`, as the terminal's background can make the app do at any time."""
-        light = load_theme("light")
-        self.app.register_theme(light.theme)
-        self.app.palette = light.palette
-        self.app.theme = light.theme.name
+        use_theme(self.app, "light")
         await self.pilot.pause()
 
     def text(self) -> str:

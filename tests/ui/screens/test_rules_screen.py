@@ -17,7 +17,6 @@ from tests.support.looks import Show, look, two_looks
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from acp_tui.ui.theme.palette import Palette
 
 PROJECT = "/work/project"
 NOW = time.mktime((2026, 11, 22, 12, 0, 0, 0, 0, -1))
@@ -104,8 +103,8 @@ def rule_book(saved: Sequence[Rule] = SAVED) -> RuleBook:
 def rules_app(theme: str = "dark", rules: RuleBook | None = None, rule_id: str | None = None) -> Show:
     book = rules or rule_book()
 
-    def screen(palette: Palette) -> RulesScreen:
-        return RulesScreen(book, palette, policy="ask", rule_id=rule_id, clock=lambda: NOW)
+    def screen() -> RulesScreen:
+        return RulesScreen(book, policy="ask", rule_id=rule_id, clock=lambda: NOW)
 
     return Show(theme, screen=screen)  # type: ignore[arg-type]  # of whatever result
 

@@ -71,7 +71,7 @@ def test_the_question(snap_compare: Any, theme: str, size: tuple[int, int]) -> N
         git_output=["lint: src/login.py:12: unused name"],
     )
     clock = count(100).__next__
-    app = Show(theme, screen=lambda palette: GuardedQuestionScreen(question, palette, clock=clock))  # type: ignore[arg-type, return-value]
+    app = Show(theme, screen=lambda: GuardedQuestionScreen(question, clock=clock))  # type: ignore[arg-type, return-value]
     assert snap_compare(app, terminal_size=size)
 
 
@@ -79,6 +79,6 @@ def test_the_message(snap_compare: Any) -> None:
     what = "Makes one commit of 2 commits and 3 files: src/login.py, src/session.py, tests/test_login.py"
     app = Show(
         "dark",
-        screen=lambda palette: CommitMessageDialog("Merge into main", what, "Add the login", palette),  # type: ignore[arg-type, return-value]
+        screen=lambda: CommitMessageDialog("Merge into main", what, "Add the login"),  # type: ignore[arg-type, return-value]
     )
     assert snap_compare(app, terminal_size=SMALL)

@@ -19,7 +19,7 @@ ASK = ["permission", {"toolCallId": "call", "title": "Run the tests"}]
 
 async def open_second(ui: ConversationUi) -> ConversationScreen:
     """Show a second conversation with the same kind of agent in a new tab; the first goes on behind it."""
-    second = cast("ConversationScreen", ui.app._make_first_screen(ui.app.palette))
+    second = cast("ConversationScreen", ui.app._make_first_screen())
     await ui.app.tabs.open_tab(second)
     await ui.until(lambda: second.session.phase == "idle")
     return second

@@ -98,7 +98,7 @@ class ComparedApp(AcpTui):
 @pytest.mark.parametrize("name", RECORDED)
 async def test_a_recorded_session_looks_the_same_while_it_is_scrolled_searched_and_resized(name: str) -> None:
     player = Player(records(next(path for path in WIRELOGS if path.stem == name)), title=name, speed=INSTANT)
-    app = ComparedApp(lambda palette: ReplayScreen(player, palette))
+    app = ComparedApp(lambda: ReplayScreen(player))
     async with app.run_test(size=(80, 24)) as pilot:
         await until(lambda: player.ended)
         for keys in (

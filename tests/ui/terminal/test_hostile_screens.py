@@ -158,12 +158,12 @@ def rules() -> RuleBook:
     )
 
 
-def review(palette: Palette) -> ReviewScreen:
+def review() -> ReviewScreen:
     """Return the review of a file with a comment."""
     file = changed(NAME, text("old\n"), text(f"{TEXT}\n"), 1)
     sample = SampleReview(file)
     sample.comments = [Comment(str(file.path), 1, 1, (EVIL,), EVIL)]
-    return sample_screen(palette, sample, NAME)
+    return sample_screen(sample, NAME)
 
 
 def terminal() -> Terminal:
@@ -172,16 +172,14 @@ def terminal() -> Terminal:
     return ran
 
 
-def mcp_screen(palette: Palette) -> McpScreen:
+def mcp_screen() -> McpScreen:
     """Return the screen of a hostile MCP server that is not connected."""
     server = Server(NAME, Path(EVIL), 1, command=EVIL, args=[EVIL], env={EVIL: EVIL}, faults=[("", EVIL)])
     known = KnownServer(server, withheld=EVIL, not_sent=EVIL)
-    return McpScreen(
-        palette, McpContext(lambda: [known], Path(EVIL), LiveServers(Path(EVIL)), Session(), agent=EVIL)
-    )
+    return McpScreen(McpContext(lambda: [known], Path(EVIL), LiveServers(Path(EVIL)), Session(), agent=EVIL))
 
 
-def tool_call(palette: Palette) -> ToolCallScreen:
+def tool_call() -> ToolCallScreen:
     """Return the screen of a call that reports progress and does not end."""
 
     async def call(*_: object, progress_callback: Any, **__: object) -> None:
@@ -190,53 +188,53 @@ def tool_call(palette: Palette) -> ToolCallScreen:
 
     client = SimpleNamespace(call_tool=call)
     connection: Any = SimpleNamespace(server=ResolvedServer(NAME, "stdio", command=EVIL), client=client)
-    return ToolCallScreen(connection, EVIL, {EVIL: EVIL}, palette, lambda _: None)
+    return ToolCallScreen(connection, EVIL, {EVIL: EVIL}, lambda _: None)
 
 
-def sign_in(palette: Palette) -> SignInProgress:
+def sign_in() -> SignInProgress:
     """Return the dialog of a sign-in during which the agent writes to stderr."""
     stderr = LineRing()
-    dialog = SignInProgress(EVIL, EVIL, palette, stderr)
+    dialog = SignInProgress(EVIL, EVIL, stderr)
     stderr.add(f"{EVIL}\nhttps://host/{EVIL}\n".encode("utf-8", "surrogateescape"))
     return dialog
 
 
-def overview(palette: Palette) -> OverviewScreen:
+def overview() -> OverviewScreen:
     """Return the overview of one conversation."""
     tabs = Tabs(App(), None)
     state = TabState(EVIL, EVIL, EVIL, "asking", EVIL)
-    tabs.add_first(Conversation(palette, state, ConversationFacts(StatusFacts(EVIL), EVIL)))
-    return OverviewScreen(tabs, palette)
+    tabs.add_first(Conversation(state, ConversationFacts(StatusFacts(EVIL), EVIL)))
+    return OverviewScreen(tabs)
 
 
-def options(palette: Palette) -> OptionsScreen:
+def options() -> OptionsScreen:
     """Return the options of an agent, of which one could not be set."""
     choices = [Choice(EVIL, EVIL, EVIL, EVIL)]
     session = Session(config_options=[ConfigOption(EVIL, EVIL, "select", EVIL, EVIL, EVIL, choices)])
     changes = OptionChanges(AsyncMock(), lambda: None)
     changes.failures[EVIL] = EVIL
-    return OptionsScreen(session, changes, palette, change=Mock(), choose=Mock())
+    return OptionsScreen(session, changes, change=Mock(), choose=Mock())
 
 
-def usage(palette: Palette) -> UsageScreen:
+def usage() -> UsageScreen:
     """Return the usage of a session with tokens, models and costs of unknown names."""
     cost = Cost(1, EVIL)
     turn = TurnUsage(1, 0, {EVIL: 1}, {EVIL: {EVIL: 1}}, used=1, size=2, cost=cost, cost_before=0)
     session = Session(
         usage=Usage(1, 2, cost, {EVIL: 1}), turn_usages=[turn], quotas={EVIL: Quota(EVIL, EVIL, 0.5)}
     )
-    return UsageScreen(session, palette, warning=0.5, now=time.time)
+    return UsageScreen(session, warning=0.5, now=time.time)
 
 
-def subagent(palette: Palette) -> SubagentScreen:
+def subagent() -> SubagentScreen:
     """Return the transcript of a subagent that asks."""
     session = Session(entries=[AgentMessage(id=0, at=0, parts=[GrowingText(EVIL)])])
     entry = Subagent(id=1, at=0, key=EVIL, session=session, title=EVIL, description=EVIL, state=EVIL)
     host = Mock(can_stop=lambda _: False, now=time.time)
-    return SubagentScreen(entry, host, SessionContext(Session(), palette, EVIL))
+    return SubagentScreen(entry, host, SessionContext(Session(), EVIL))
 
 
-def rewind(palette: Palette) -> RewindDialog:
+def rewind() -> RewindDialog:
     """Return the list of files of a rewind, which the agent has named."""
 
     async def texts(_: RewindStep) -> FileTexts:
@@ -246,44 +244,44 @@ def rewind(palette: Palette) -> RewindDialog:
         RewindStep(Path(f"/{NAME}"), "restore", edited_between_turns=True),
         RewindStep(Path(f"/2{NAME}"), "restore", obstacle=EVIL),
     ]
-    return RewindDialog(EVIL, steps, str, texts, palette, cwd="/")
+    return RewindDialog(EVIL, steps, str, texts, cwd="/")
 
 
-DIALOGS: dict[type[Screen[Any]], Callable[[Palette], Screen[Any]]] = {
-    ChooseScreen: lambda palette: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)], palette),
+DIALOGS: dict[type[Screen[Any]], Callable[[], Screen[Any]]] = {
+    ChooseScreen: lambda: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)]),
     RewindDialog: rewind,
-    RenameDialog: lambda palette: RenameDialog(EVIL, EVIL, palette),
+    RenameDialog: lambda: RenameDialog(EVIL, EVIL),
     OverviewScreen: overview,
-    ConfirmScreen: lambda palette: ConfirmScreen(EVIL, palette, yes=EVIL, no=EVIL),
-    DetailScreen: lambda palette: DetailScreen(EVIL, EVIL, palette),
-    FileViewScreen: lambda palette: FileViewScreen(EVIL, NAME, f"{TEXT}\n", palette, line=1),
-    HelpScreen: lambda _: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
-    OutputScreen: lambda palette: OutputScreen(terminal(), palette, session=Session()),
-    PaletteScreen: lambda palette: PaletteScreen(
-        EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], palette, end_preview=lambda: None
+    ConfirmScreen: lambda: ConfirmScreen(EVIL, yes=EVIL, no=EVIL),
+    DetailScreen: lambda: DetailScreen(EVIL, EVIL),
+    FileViewScreen: lambda: FileViewScreen(EVIL, NAME, f"{TEXT}\n", line=1),
+    HelpScreen: lambda: HelpScreen((), dict.fromkeys(KEYS, EVIL)),
+    OutputScreen: lambda: OutputScreen(terminal(), session=Session()),
+    PaletteScreen: lambda: PaletteScreen(
+        EVIL, [PaletteCommand(EVIL, str, EVIL, EVIL, EVIL)], end_preview=lambda: None
     ),
-    PermissionScreen: lambda palette: PermissionScreen(question(), palette, agent=EVIL, cwd=EVIL),
-    GuardedQuestionScreen: lambda palette: GuardedQuestionScreen(
-        StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,)), palette
+    PermissionScreen: lambda: PermissionScreen(question(), agent=EVIL, cwd=EVIL),
+    GuardedQuestionScreen: lambda: GuardedQuestionScreen(
+        StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,))
     ),
-    CommitMessageDialog: lambda palette: CommitMessageDialog(EVIL, EVIL, EVIL, palette),
-    SessionsScreen: lambda palette: SessionsScreen(palette, Path(f"/{MARKER} {NAME}"), Mock()),
+    CommitMessageDialog: lambda: CommitMessageDialog(EVIL, EVIL, EVIL),
+    SessionsScreen: lambda: SessionsScreen(Path(f"/{MARKER} {NAME}"), Mock()),
     ReviewScreen: review,
     McpScreen: mcp_screen,
     ToolCallScreen: tool_call,
-    SignInScreen: lambda palette: SignInScreen(AuthorizationUrl(EVIL, EVIL, EVIL, (EVIL,)), palette),
+    SignInScreen: lambda: SignInScreen(AuthorizationUrl(EVIL, EVIL, EVIL, (EVIL,))),
     SignInProgress: sign_in,
     OptionsScreen: options,
     UsageScreen: usage,
     SubagentScreen: subagent,
-    SchemaFormDialog: lambda palette: SchemaFormDialog(
-        EVIL, FORM, palette, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
+    SchemaFormDialog: lambda: SchemaFormDialog(
+        EVIL, FORM, asked_by=EVIL, message=EVIL, values={"json": EVIL}, allow_decline=True
     ),
-    FormReviewDialog: lambda palette: FormReviewDialog(EVIL, {EVIL: EVIL}, palette),
-    RuleEditDialog: lambda palette: RuleEditDialog(RULE, palette, agent=IDENTITY, project=EVIL),
-    RulesScreen: lambda palette: RulesScreen(rules(), palette, policy=EVIL),
-    FullEntryScreen: lambda palette: FullEntryScreen(
-        AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), palette, session=Session(), cwd=EVIL
+    FormReviewDialog: lambda: FormReviewDialog(EVIL, {EVIL: EVIL}),
+    RuleEditDialog: lambda: RuleEditDialog(RULE, agent=IDENTITY, project=EVIL),
+    RulesScreen: lambda: RulesScreen(rules(), policy=EVIL),
+    FullEntryScreen: lambda: FullEntryScreen(
+        AgentMessage(id=1, at=0, parts=[GrowingText(EVIL)]), session=Session(), cwd=EVIL
     ),
 }
 BOTTOM: dict[type[Screen[Any]], Callable[[World], AcpTui]] = {
@@ -307,7 +305,7 @@ def sessions(world: World) -> AcpTui:
 def replayed(world: World) -> AcpTui:
     player = Player(list(read_recording(world.foreign_log)), title=EVIL, cwd=EVIL, speed=INSTANT)
     wishes = early_settings.read(world.project)
-    return AcpTui(lambda palette: ReplayScreen(player, palette, problems=[EVIL]), settings=wishes)
+    return AcpTui(lambda: ReplayScreen(player, problems=[EVIL]), settings=wishes)
 
 
 @pytest.fixture
@@ -335,7 +333,7 @@ async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(world: Worl
     async with app.run_test(size=(100, 90)) as pilot:
         for kind, make in DIALOGS.items():
             app.use_theme("dark")
-            await app.push_screen(make(app.palette))
+            await app.push_screen(make())
             await shown(app, pilot, kind)
             app.use_theme("light")
             await until(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
+from tests.support.looks import use_theme
 from tests.support.talk import Talk
 
 if TYPE_CHECKING:
@@ -46,12 +46,10 @@ class Host(App[None]):
 
     def __init__(self, talk: Live, theme: str = "dark") -> None:
         super().__init__()
-        loaded = load_theme(theme)
-        self.register_theme(loaded.theme)
-        self.theme = loaded.theme.name
+        use_theme(self, theme)
         self.talk = talk
         self.told: list[Message] = []
-        self.view = Transcript(talk.session, loaded.palette)
+        self.view = Transcript(talk.session)
         self.finder = TranscriptSearch(self.view)
         talk.pending.clear()
 

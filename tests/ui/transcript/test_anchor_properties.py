@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
+from tests.support.looks import use_theme
 from tests.support.talk import properties
 from tests.ui.transcript.host import Host, Live, run
 
@@ -77,9 +78,8 @@ def step(app: Host, what: str, how: Any, count: int) -> None:
                 f"run {how % len(entries)}", title=f"changed {count}", rawOutput={"more": ["x"] * count}
             )
         case "theme":
-            from acp_tui.ui.theme.themes import load_theme
-
-            app.view.use_palette(load_theme(how).palette)
+            use_theme(app, how)
+            app.view.apply_theme()
     app.show()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from acp_tui.session import events as ev
 from acp_tui.session.state import AgentMessage, Thought, ToolCall
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.transcript.view import TranscriptView
@@ -325,7 +326,7 @@ async def test_matches_and_the_current_match_are_highlighted() -> None:
     async with shown(messages(3, lines=1)) as (app, _):
         app.finder.search("answer 2")
         app.finder.move(1)
-        palette = app.view.entry_layout.palette
+        palette = current_palette()
         strip = app.view.render_line(app.row_of("answer 2"))
         marked = [
             text for text, style, _ in strip if style and style.bgcolor == palette.match_current.bgcolor
@@ -342,7 +343,7 @@ async def test_the_search_ignores_markdown_marks() -> None:
             assert app.finder.total == 1
             assert app.finder.move(1)
             strip = app.view.render_line(app.row_of("The cause"))
-            current = app.view.entry_layout.palette.match_current.bgcolor
+            current = current_palette().match_current.bgcolor
             marked = [text for text, style, _ in strip if style and style.bgcolor == current]
             assert "".join(marked).lower() == needle
         for needle in ("finduser", "**cause this"):  # seen nowhere

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.events import MouseScrollUp
 
-from acp_tui.ui.theme.themes import load_theme
+from tests.support.looks import use_theme
 from tests.ui.transcript.host import Live, messages, shown
 
 
@@ -152,7 +152,8 @@ async def test_another_theme_changes_only_colours() -> None:
     async with shown(messages(30)) as (app, pilot):
         await pilot.press("pageup")
         before = app.lines()
-        app.view.use_palette(load_theme("light").palette)
+        use_theme(app, "light")
+        app.view.apply_theme()
         assert app.lines() == before
         assert app.view.render_line(app.row_of("answer")) is not None
 

@@ -11,8 +11,8 @@ from textual.app import App
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session
-from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
+from tests.support.looks import use_theme
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -25,13 +25,10 @@ class Host(App[None]):
     def __init__(self) -> None:
         super().__init__()
         self.session = Session(session_id="s", phase="idle")
-        loaded = load_theme("dark")
-        self.register_theme(loaded.theme)
-        self.theme = loaded.theme.name
-        self.palette = loaded.palette
+        use_theme(self, "dark")
 
     def compose(self) -> ComposeResult:
-        yield Transcript(self.session, self.palette)
+        yield Transcript(self.session)
 
     @property
     def view(self) -> Transcript:

@@ -50,7 +50,7 @@ async def test_a_running_thought_shows_its_time(open_ui: Open) -> None:
 async def test_a_status_line_that_is_mounted_during_a_phase_counts_its_seconds(open_ui: Open) -> None:
     async with open_ui() as one:
         facts = replace(one.screen.query_one(StatusLine).facts, phase="working")
-        line = StatusLine(facts, one.screen.palette)
+        line = StatusLine(facts)
         await one.screen.mount(line)
         assert line.ticking
 

@@ -17,7 +17,7 @@ HINTS = [("↑↓ Enter", "choose"), ("Esc", "close"), ("PgUp PgDn", "scroll")]
 )
 async def test_the_left_part_is_shortened_with_an_ellipsis(width: int, drawn: str) -> None:
     bar = Bar([Segment("a long title "), Segment("of a dialog")], [Segment(" 1 of 2")])
-    async with Show("dark", widgets=lambda _: [bar]).run_test(size=(width, 3)):
+    async with Show("dark", widgets=lambda: [bar]).run_test(size=(width, 3)):
         line = bar.render_line(0)
         assert line.cell_length == width
         assert line.text.startswith(drawn)
@@ -36,8 +36,8 @@ async def test_the_left_part_is_shortened_with_an_ellipsis(width: int, drawn: st
 async def test_key_hints_are_shown_in_full_or_not_at_all(width: int, drawn: str) -> None:
     hints: list[KeyHints] = []
 
-    def widgets(palette):  # type: ignore[no-untyped-def]
-        hints.append(KeyHints(HINTS, palette))
+    def widgets():  # type: ignore[no-untyped-def]
+        hints.append(KeyHints(HINTS))
         return hints
 
     async with Show("dark", widgets=widgets).run_test(size=(width, 3)):

@@ -14,7 +14,6 @@ from acp_tui.ui.widgets.status_line import StatusLine, layout
 from tests.support.looks import Show
 
 if TYPE_CHECKING:
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.status_facts import Phase
 
 FACTS = StatusFacts(
@@ -199,8 +198,8 @@ class ClickRecorder(Show):
         self.clicked: list[str] = []
         self.now = 112.0
 
-    def _make(self, palette: Palette) -> list[StatusLine]:
-        return [StatusLine(self.facts, palette, clock=lambda: self.now)]
+    def _make(self) -> list[StatusLine]:
+        return [StatusLine(self.facts, clock=lambda: self.now)]
 
     def on_status_line_setting_clicked(self, event: StatusLine.SettingClicked) -> None:
         self.clicked.append(event.setting)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from acp_tui.errors import UserError
     from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
     from acp_tui.ui.screens.mcp.mcp_state import McpState
-    from acp_tui.ui.theme.palette import Palette
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,6 @@ class McpActionContext:
     context: McpContext
     live: LiveServers
     state: McpState
-    palette: Callable[[], Palette]
     reload: Callable[[], None]
     """Schedules another read of the servers and the facts saved about them."""
     show_error: Callable[[UserError], None]

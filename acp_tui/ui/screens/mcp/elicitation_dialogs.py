@@ -8,13 +8,10 @@ from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.screen import Screen
 
     from acp_tui.mcp.callbacks import ElicitationRequest
     from acp_tui.ui.dialogs.dialog import Dialog
-    from acp_tui.ui.theme.palette import Palette
 
 MAX_LINE = 300
 
@@ -24,10 +21,9 @@ Answer = TypeVar("Answer")
 class ElicitationDialogs:
     """The dialogs for the questions of MCP servers, opened above one screen."""
 
-    def __init__(self, screen: Screen[Any], palette: Callable[[], Palette]) -> None:
+    def __init__(self, screen: Screen[Any]) -> None:
         self._screen = screen
         self._mode: str | None = None  # the Textual mode of the screen, once it is known
-        self._palette = palette
 
     async def ask(self, request: ElicitationRequest) -> FormAnswer:
         """Return the user's answer to a server's question.
@@ -45,7 +41,6 @@ class ElicitationDialogs:
         dialog = SchemaFormDialog(
             "Answer the server",
             request.schema,
-            self._palette(),
             asked_by=server_title(request.server),
             message=request.message,
             validate=SchemaValidator(request.schema).faults,
@@ -71,7 +66,7 @@ class ElicitationDialogs:
             self._screen.notify(f"{asker} asked to open {address}. acp-tui declined: {error}.")
             return FormAnswer("decline")
         question = page_question(asker, request.message, request.url)
-        index = await self._open(GuardedQuestionScreen(question, self._palette()))
+        index = await self._open(GuardedQuestionScreen(question))
         return answer_page_question(self._screen, question, index)
 
     def use_mode(self, mode: str) -> None:

@@ -38,7 +38,6 @@ class ItemActions:
         self._context = parts.context
         self._live = parts.live
         self._state = parts.state
-        self._palette = parts.palette
         self._reload = parts.reload
         self._show_error = parts.show_error
         self._arguments: dict[
@@ -128,7 +127,6 @@ class ItemActions:
         page = DetailScreen(
             escape_invisible_line(title),
             content,
-            self._palette(),
             session=session,
             cwd=str(self._context.cwd),
         )
@@ -156,13 +154,12 @@ class ItemActions:
             return
         if _takes_no_arguments(tool.input_schema):
             if await self._screen.app.push_screen_wait(self._confirmation(known, tool)):
-                page = ToolCallScreen(connection, tool.name, {}, self._palette(), self._record_call)
+                page = ToolCallScreen(connection, tool.name, {}, self._record_call)
                 self._screen.app.push_screen(page)
             return
         dialog = SchemaFormDialog(
             f"Call {tool.name}",
             tool.input_schema,
-            self._palette(),
             asked_by=server_title(known.server.name),
             message=tool.description,
             values=self._arguments.get((known.key, tool.name)),
@@ -171,7 +168,7 @@ class ItemActions:
         answer: FormAnswer | None = await self._screen.app.push_screen_wait(dialog)
         if answer is not None and answer.action == "accept":  # None if the dialog could not be drawn
             arguments = self._arguments[known.key, tool.name] = answer.content or {}
-            page = ToolCallScreen(connection, tool.name, arguments, self._palette(), self._record_call)
+            page = ToolCallScreen(connection, tool.name, arguments, self._record_call)
             self._screen.app.push_screen(page)
 
     def _confirmation(self, known: KnownServer, tool: ToolInfo) -> ConfirmScreen:
@@ -183,7 +180,7 @@ class ItemActions:
         question = f"Call {name} of the {server}? It takes no arguments."
         if about:
             question += f"\n\n{about if len(about) <= MAX_ABOUT else about[:MAX_ABOUT] + '…'}"
-        return ConfirmScreen(question, self._palette(), yes="Call the tool", no="Cancel")
+        return ConfirmScreen(question, yes="Call the tool", no="Cancel")
 
     def _record_call(self, call: McpCalled) -> None:
         if self._context.note is not None:

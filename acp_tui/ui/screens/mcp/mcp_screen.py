@@ -30,6 +30,7 @@ from acp_tui.ui.screens.mcp.item_actions import ItemActions
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
 from acp_tui.ui.screens.mcp.server_actions import ServerActions
 from acp_tui.ui.screens.mcp.server_list import MARKS, ServerList, mark_style
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 from acp_tui.ui.widgets.input_line import InputLine
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from acp_tui.errors import UserError
     from acp_tui.ui.screens.mcp.live_servers import McpContext
     from acp_tui.ui.screens.mcp.server_list import Fact
-    from acp_tui.ui.theme.palette import Palette
 
 
 LABEL_CELLS = 13
@@ -63,9 +63,8 @@ class FactLines(Widget):
     """
     ALLOW_SELECT = False
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.palette = palette
         self._facts: Sequence[Fact] = ()
         self._lines: list[Strip] = []
         self._width = 0
@@ -95,12 +94,12 @@ class FactLines(Widget):
         return self._lines
 
     def _fact_lines(self, fact: Fact, width: int) -> list[Strip]:
-        palette = self.palette
+        palette = current_palette()
         when = f"  {format_time(fact.at, time.time())}" if fact.at is not None else ""
         room = max(MIN_TEXT_CELLS, width - LABEL_CELLS - cell_len(when))
         label = fact.label[: LABEL_CELLS - 3].ljust(LABEL_CELLS - 2)
         lead = [
-            Segment(f"{MARKS[fact.state]} ", mark_style(fact.state, palette)),
+            Segment(f"{MARKS[fact.state]} ", mark_style(fact.state)),
             Segment(label, palette.dim),
         ]
         style = palette.error if fact.state == "problem" else palette.text
@@ -132,9 +131,8 @@ class TabBar(Widget):
             super().__init__()
             self.index = index
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.palette = palette
         self._titles: Sequence[str] = ()
         self._current = 0
 
@@ -144,7 +142,7 @@ class TabBar(Widget):
         self.refresh()
 
     def render_line(self, y: int) -> Strip:  # noqa: ARG002  # there is one line only
-        palette, width, base = self.palette, self.size.width, self.rich_style
+        palette, width, base = current_palette(), self.size.width, self.rich_style
         tabs = [
             Segment(
                 f" {title} ",
@@ -190,30 +188,27 @@ class McpScreen(Dialog[None]):
     BINDINGS: ClassVar = keys.bindings("mcp")
     AUTO_FOCUS = "ServerList"
 
-    def __init__(self, palette: Palette, context: McpContext, first: str | None = None) -> None:
+    def __init__(self, context: McpContext, first: str | None = None) -> None:
         """`first` is the name of the server to show first."""
         super().__init__()
-        self.palette = palette
         self.context = context
-        self._questions = ElicitationDialogs(self, lambda: self.palette)
+        self._questions = ElicitationDialogs(self)
         self.live = context.live
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
-        parts = McpActionContext(
-            self, context, self.live, self.state, lambda: self.palette, self.reload, self.show_error
-        )
+        parts = McpActionContext(self, context, self.live, self.state, self.reload, self.show_error)
         self.actions, self.item_actions = ServerActions(parts), ItemActions(parts)
         self._loading = CoalescingWorker(self, self._load, self.show_error)
 
     def compose(self) -> ComposeResult:
         yield Bar([], id="head")
         with Horizontal():
-            yield ServerList(self.palette)
+            yield ServerList()
             with Vertical(id="page"):
                 yield Bar([], id="title")
-                yield FactLines(self.palette)
-                yield TabBar(self.palette)
+                yield FactLines()
+                yield TabBar()
                 yield InputLine(placeholder="type to filter", id="filter")
-                yield OfferList(self.palette)
+                yield OfferList()
         yield KeyBar()
 
     def on_mount(self) -> None:
@@ -238,10 +233,7 @@ class McpScreen(Dialog[None]):
         width = max(MIN_LIST_CELLS, min(MAX_LIST_CELLS, self.app.size.width // 3))
         self.query_one(ServerList).styles.width = width
 
-    def use_palette(self, palette: Palette) -> None:
-        self.palette = palette
-        self.servers.palette = self.offers.palette = palette
-        self.query_one(FactLines).palette = self.query_one(TabBar).palette = palette
+    def apply_theme(self) -> None:
         self.update()
 
     @property
@@ -298,12 +290,12 @@ class McpScreen(Dialog[None]):
         self.servers.show_servers(state.rows(), loaded=state.loaded)
         if state.key is not None:
             self.servers.choose(state.key)
-        self.query_one("#head", Bar).show(*state.head(self.palette))
-        self.query_one("#title", Bar).show(*state.title(self.palette))
+        self.query_one("#head", Bar).show(*state.head())
+        self.query_one("#title", Bar).show(*state.title())
         known = state.chosen
         self.query_one(FactLines).show(state.facts(known) if known is not None else [])
         self.query_one(TabBar).show(state.tab_titles(), state.tab)
-        self.offers.show(state.items(self.palette))
+        self.offers.show(state.items())
         self.refresh_bindings()
 
     def show_error(self, error: UserError) -> None:

@@ -18,6 +18,7 @@ from acp_tui.text_format import format_duration, format_time
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, justified_line, text_item
 from acp_tui.ui.screens.mcp.server_list import TOOLS_CHANGED, calls_by_server, server_facts
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext
     from acp_tui.ui.screens.mcp.server_list import Fact
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +84,13 @@ def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> li
     return sorted(found, key=lambda one: one.at, reverse=True)
 
 
-def call_items(calls: Sequence[ListedCall], palette: Palette) -> list[PaneItem]:
+def call_items(calls: Sequence[ListedCall]) -> list[PaneItem]:
     """Return an item for each call."""
-    return [PaneItem(lambda width, one=one: [_row(one, palette, width)], one.key) for one in calls]  # type: ignore[misc]
+    return [PaneItem(lambda width, one=one: [_row(one, width)], one.key) for one in calls]  # type: ignore[misc]
 
 
-def _row(one: ListedCall, palette: Palette, width: int) -> Strip:
+def _row(one: ListedCall, width: int) -> Strip:
+    palette = current_palette()
     sign = STATUS_ICONS.get(one.status, "·")
     lead = [
         Segment(f"{format_time(one.at, time.time())}  ", palette.dim),
@@ -110,15 +112,16 @@ MAX_ARGUMENTS = 200
 _KIND_TEXTS = {"ended": "connection ended", "connected": "connected", "changed": "its lists changed"}
 
 
-def log_items(records: Sequence[Mapping[str, Any]], palette: Palette) -> list[PaneItem]:
+def log_items(records: Sequence[Mapping[str, Any]]) -> list[PaneItem]:
     """Return the items for the newest `MAX_RECORDS` records, the newest first."""
-    return [_log_item(record, palette) for record in reversed(records[-MAX_RECORDS:])]
+    return [_log_item(record) for record in reversed(records[-MAX_RECORDS:])]
 
 
-def _log_item(record: Mapping[str, Any], palette: Palette) -> PaneItem:
+def _log_item(record: Mapping[str, Any]) -> PaneItem:
+    palette = current_palette()
     at, kind = record.get("at"), escape_line(str(record.get("kind", "")))
     when = format_time(at, time.time()) if isinstance(at, int | float) else ""
-    style = _style(record, palette)
+    style = _style(record)
 
     def draw(width: int) -> list[Strip]:
         lead = [Segment(f"{when:<6}", palette.dim), Segment(f"{kind:<10}", palette.dim)]
@@ -144,7 +147,8 @@ def _text(record: Mapping[str, Any]) -> str:
     return visible_excerpt(values, MAX_CHARACTERS)
 
 
-def _style(record: Mapping[str, Any], palette: Palette) -> Style:
+def _style(record: Mapping[str, Any]) -> Style:
+    palette = current_palette()
     if record.get("kind") == "failed" or record.get("level") in ("error", "critical", "alert", "emergency"):
         return palette.error
     return palette.warning if record.get("kind") == "stdout" else palette.text
@@ -154,12 +158,13 @@ MIN_NAME_CELLS = 12
 
 
 def tool_items(
-    inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool], palette: Palette
+    inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool]
 ) -> Iterator[PaneItem]:
     """Yield an item for each tool. Mark tools that are new or have changed since the user accepted the tools.
 
     `is_offered` returns whether agents are offered the tool with this name.
     """
+    palette = current_palette()
     if any(tool.claims for tool in inspection.tools):
         yield text_item('Claims of the server, such as "only reads", are not verified.', palette.faint)
     for tool in inspection.tools:
@@ -173,37 +178,45 @@ def tool_items(
         style = palette.error if change else palette.text
         note_style = palette.error if change else palette.dim
         yield _offer_item(
-            tool.name, tool.name, right, tool.description or tool.title, (style, note_style), palette
+            tool.name,
+            tool.name,
+            right,
+            tool.description or tool.title,
+            (style, note_style),
         )
     if changes.removed:
         names = escape_invisible_line(", ".join(changes.removed))
         yield text_item(f"Removed since you accepted the tools: {names}", palette.error)
 
 
-def prompt_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]:
+def prompt_items(inspection: Inspection) -> Iterator[PaneItem]:
     """Yield an item for each prompt."""
+    palette = current_palette()
     styles = (palette.text, palette.dim)
     for prompt in inspection.prompts:
         names = " ".join(one.name if one.required else f"[{one.name}]" for one in prompt.arguments)
         yield _offer_item(
-            prompt.name, prompt.name, names, prompt.description or prompt.title, styles, palette
+            prompt.name,
+            prompt.name,
+            names,
+            prompt.description or prompt.title,
+            styles,
         )
 
 
-def resource_items(inspection: Inspection, palette: Palette) -> Iterator[PaneItem]:
+def resource_items(inspection: Inspection) -> Iterator[PaneItem]:
     """Yield an item for each resource, then one for each resource template. Templates cannot be chosen."""
+    palette = current_palette()
     styles = (palette.text, palette.dim)
     for resource in inspection.resources:
         about = f"{resource.uri}  {resource.description or resource.title}"
-        yield _offer_item(resource.uri, resource.name, resource.mime_type, about, styles, palette)
+        yield _offer_item(resource.uri, resource.name, resource.mime_type, about, styles)
     for template in inspection.templates:
         about = f"{template.uri_template}  {template.description or template.title}"
-        yield _offer_item(None, template.name, "template", about, styles, palette)
+        yield _offer_item(None, template.name, "template", about, styles)
 
 
-def _offer_item(
-    key: str | None, name: str, right: str, about: str, styles: tuple[Style, Style], palette: Palette
-) -> PaneItem:
+def _offer_item(key: str | None, name: str, right: str, about: str, styles: tuple[Style, Style]) -> PaneItem:
     """Return an item with a name, a remark at the right edge, and a description in a second line."""
 
     def draw(width: int) -> list[Strip]:
@@ -217,7 +230,7 @@ def _offer_item(
         if not about.strip():
             return [first]
         text = shorten(escape_invisible_line(" ".join(about.split())), room - 2)
-        return [first, make_strip([Segment(f"  {text}", palette.dim)])]
+        return [first, make_strip([Segment(f"  {text}", current_palette().dim)])]
 
     return PaneItem(draw, key, height=2 if about.strip() else 1)
 
@@ -296,16 +309,18 @@ class McpState:
 
     # ------------------------------------------------------------------------- the top lines
 
-    def head(self, palette: Palette) -> tuple[Spans, Spans]:
+    def head(self) -> tuple[Spans, Spans]:
         """Return the left and the right part of the top line."""
+        palette = current_palette()
         statuses = [self._live.status(known) for known in self.servers]
         connected = statuses.count("connected")
         agent = f" · {escape_invisible_line(self._context.agent)}" if self._context.agent else ""
         left = [Segment("MCP servers", palette.strong), Segment(agent, palette.dim)]
         return left, [Segment(f"  {connected:,} of {len(statuses):,} connected", palette.dim)]
 
-    def title(self, palette: Palette) -> tuple[Spans, Spans]:
+    def title(self) -> tuple[Spans, Spans]:
         """Return the left and the right part of the line above the facts."""
+        palette = current_palette()
         known = self.chosen
         if known is None:
             return [], []
@@ -335,29 +350,32 @@ class McpState:
 
     # ------------------------------------------------------------------------- the tab
 
-    def items(self, palette: Palette) -> list[PaneItem]:
+    def items(self) -> list[PaneItem]:
         """Return the items of the chosen tab."""
         known = self.chosen
         if known is None:
             return []
-        found = self._items(known, palette)
-        return found or [text_item(self._empty_text(known), palette.dim)]
+        found = self._items(known)
+        return found or [text_item(self._empty_text(known), current_palette().dim)]
 
-    def _items(self, known: KnownServer, palette: Palette) -> list[PaneItem]:
+    def _items(self, known: KnownServer) -> list[PaneItem]:
         inspection = self._filtered(self._live.get(known).inspection)
         match self.tab_name:
             case "calls":
-                return call_items(self.calls(known), palette)
+                return call_items(self.calls(known))
             case "log":
-                return log_items(self.log, palette)
+                return log_items(self.log)
             case "tools" if inspection is not None:
-                notes = [text_item(escape_invisible_line(note), palette.warning) for note in inspection.notes]
-                tools = tool_items(inspection, self.tool_changes(known), known.server.allows_tool, palette)
+                notes = [
+                    text_item(escape_invisible_line(note), current_palette().warning)
+                    for note in inspection.notes
+                ]
+                tools = tool_items(inspection, self.tool_changes(known), known.server.allows_tool)
                 return [*notes, *tools]
             case "prompts" if inspection is not None:
-                return [*prompt_items(inspection, palette)]
+                return [*prompt_items(inspection)]
             case "resources" if inspection is not None:
-                return [*resource_items(inspection, palette)]
+                return [*resource_items(inspection)]
         return []
 
     @property

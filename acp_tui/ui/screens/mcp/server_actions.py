@@ -32,7 +32,6 @@ class ServerActions:
         self._context = parts.context
         self._live = parts.live
         self._state = parts.state
-        self._palette = parts.palette
         self._reload = parts.reload
         self._show_error = parts.show_error
 
@@ -142,7 +141,7 @@ class ServerActions:
         """Connect to the chosen server, and let the user sign in if the server requires it."""
         known = self._state.chosen
         if known is not None and self._may_sign_in(known):
-            self._live.connect(known, McpSignInDialogs(self._screen, self._palette()))
+            self._live.connect(known, McpSignInDialogs(self._screen))
 
     async def sign_out(self) -> None:
         """Delete the tokens for the chosen server, and disconnect."""

@@ -22,6 +22,7 @@ from acp_tui.ui.panes.pane_list import (
     justified_line,
     text_item,
 )
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
     from acp_tui.store.mcp_facts import ServerFacts
     from acp_tui.ui.screens.mcp.live_servers import KnownServer, McpContext
-    from acp_tui.ui.theme.palette import Palette
 
 
 MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
@@ -43,8 +43,9 @@ TOOLS_CHANGED = "tools changed"
 """Shown instead of "connected" if tools differ from those that the user accepted."""
 
 
-def mark_style(state: FactState, palette: Palette) -> Style:
+def mark_style(state: FactState) -> Style:
     """Return the style of a fact's mark."""
+    palette = current_palette()
     styles = {"yes": palette.success, "problem": palette.error, "no": palette.warning}
     return styles.get(state, palette.dim)
 
@@ -59,22 +60,22 @@ class ServerList(PaneList, inherit_bindings=False):
 
     def show_servers(self, rows: Sequence[tuple[KnownServer, str, Sequence[Fact]]], *, loaded: bool) -> None:
         """Show servers, each with its status and facts. `loaded` is false before the first read."""
-        items = [heading_item("Servers", self.palette, f"{len(rows):,}", first=True)]
+        items = [heading_item("Servers", f"{len(rows):,}", first=True)]
         items += [self._item(*row) for row in rows]
         if loaded and not rows:
-            items.append(text_item("No servers. Add one with `acp-tui mcp add`.", self.palette.dim))
+            items.append(text_item("No servers. Add one with `acp-tui mcp add`.", current_palette().dim))
         self.show(items)
 
     def _item(self, known: KnownServer, status: str, facts: Sequence[Fact]) -> PaneItem:
         return PaneItem(lambda width: self._rows(known, status, facts, width), known.key, height=2)
 
     def _rows(self, known: KnownServer, status: str, facts: Sequence[Fact], width: int) -> list[Strip]:
-        palette, server = self.palette, known.server
+        palette, server = current_palette(), known.server
         room = width - RIGHT_MARGIN
         way = "bridge" if known.is_bridged else server.transport
         name = shorten(escape_invisible_line(server.name), room - cell_len(way) - 1)
         style = palette.text if known.can_start else palette.dim
-        marks = [Segment(MARKS[fact.state], mark_style(fact.state, palette)) for fact in facts]
+        marks = [Segment(MARKS[fact.state], mark_style(fact.state)) for fact in facts]
         status_room = room - len(marks) - 1
         left = [Segment(shorten(status, status_room), self._status_style(status))]
         return [
@@ -83,7 +84,7 @@ class ServerList(PaneList, inherit_bindings=False):
         ]
 
     def _status_style(self, status: str) -> Style:
-        palette = self.palette
+        palette = current_palette()
         styles = {
             "connected": palette.success,
             "connecting": palette.accent,

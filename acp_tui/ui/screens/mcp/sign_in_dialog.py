@@ -12,6 +12,7 @@ from textual.widgets import Static
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.dialogs.dialog import BoxDialog
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from acp_tui.mcp.sign_in.interaction import AuthorizationUrl, SignInInteraction
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 HELP = (
@@ -44,8 +45,8 @@ class SignInScreen(BoxDialog[None]):
     BINDINGS: ClassVar = keys.bindings("signin")
     AUTO_FOCUS = "InputLine"
 
-    def __init__(self, address: AuthorizationUrl, palette: Palette) -> None:
-        super().__init__(palette)
+    def __init__(self, address: AuthorizationUrl) -> None:
+        super().__init__()
         self._address = address
         self.answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         """What the user pastes; cancelled if the user cancels."""
@@ -66,7 +67,7 @@ class SignInScreen(BoxDialog[None]):
 
     def head(self) -> tuple[Spans, Spans]:
         """Return two parts of the title: the left names the server, the right names the page's host."""
-        title, strong = f"Sign in to {self._address.server}", self._palette.strong
+        title, strong = f"Sign in to {self._address.server}", current_palette().strong
         return [Segment(title, strong)], [Segment(f" {self._address.host}", strong)]
 
     def report(self, sentence: str) -> None:
@@ -100,10 +101,9 @@ class SignInScreen(BoxDialog[None]):
 class McpSignInDialogs:
     """The dialogs of a sign-in: a question whether to open the browser, and a screen with the address."""
 
-    def __init__(self, below: Screen[None], palette: Palette) -> None:
+    def __init__(self, below: Screen[None]) -> None:
         """The dialogs open on top of the screen `below`."""
         self._below = below
-        self._palette = palette
         self._screen: SignInScreen | None = None
 
     def interaction(self) -> SignInInteraction:
@@ -121,18 +121,18 @@ class McpSignInDialogs:
         self._screen = None
 
     async def _show(self, address: AuthorizationUrl) -> None:
-        self._screen = SignInScreen(address, self._palette)
+        self._screen = SignInScreen(address)
         await self._below.app.push_screen(self._screen)
 
     async def _confirm_open(self, address: AuthorizationUrl) -> bool:
         question = f"Open {address.host} in your browser to sign in to {address.server}?"
-        dialog = ConfirmScreen(question, self._palette, yes="Open the browser", no="Not on this computer")
+        dialog = ConfirmScreen(question, yes="Open the browser", no="Not on this computer")
         # If the browser's redirect arrives first, the wait is cancelled, and the dialog closes.
         return bool(await dialog.wait_for_result(self._below.app))
 
     async def _confirm_address(self, sentence: str) -> bool:
         question = f"{sentence} Send requests there?"
-        dialog = ConfirmScreen(question, self._palette, yes="Allow this address", no="Stop signing in")
+        dialog = ConfirmScreen(question, yes="Allow this address", no="Stop signing in")
         return bool(await dialog.wait_for_result(self._below.app))
 
     async def _read_answer(self) -> str:

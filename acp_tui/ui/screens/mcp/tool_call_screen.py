@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.mcp.inspection import Inspection, PromptInfo, ToolInfo
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.server_list import Fact
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.ui.widgets.bar import Hint
 
 
@@ -174,12 +173,11 @@ class ToolCallScreen(DetailScreen):
         connection: McpConnection,
         tool: str,
         arguments: dict[str, Any],
-        palette: Palette,
         on_end: Callable[[McpCalled], None],
     ) -> None:
         """`on_end` is called when the call has ended, with the event to record."""
         title = escape_invisible_line(f"{connection.server.name} › {tool}")
-        super().__init__(title, self._draw, palette, session=Session())
+        super().__init__(title, self._draw, session=Session())
         self._connection = connection
         self._tool = tool
         self._arguments = arguments

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.review.diff_view import DiffView
     from acp_tui.ui.screens.review.file_diff import ReviewRow
     from acp_tui.ui.screens.review.review_state import ReviewState
-    from acp_tui.ui.theme.palette import Palette
 
 
 class DecisionActions:
@@ -278,7 +277,7 @@ Chosen = Sequence[tuple[ChangedFile, Sequence[ChangePart]]]
 """Files, each with some of its parts."""
 
 
-async def confirm_revert(screen: Screen[None], shown: Chosen, palette: Palette) -> Chosen:
+async def confirm_revert(screen: Screen[None], shown: Chosen) -> Chosen:
     """Ask which of the shown changes to revert; return them, none if the user cancelled.
 
     Changes that the user has edited are reverted only if the user says so. Call this in a worker.
@@ -303,7 +302,7 @@ async def confirm_revert(screen: Screen[None], shown: Chosen, palette: Palette) 
         words = f"Revert {pluralize(total, 'change')}" if edited or stays else "Revert everything shown"
         choices.append(Choice("all", f"{words}, also your own edits" if edited else words))
     note = f"{'; '.join(facts).capitalize()}. " if facts else ""
-    dialog = ChooseScreen(question, choices, palette, note=f"{note}You can undo this with {undo}.")
+    dialog = ChooseScreen(question, choices, note=f"{note}You can undo this with {undo}.")
     answer = await screen.app.push_screen_wait(dialog)
     return {"agents": agents, "all": possible}[answer] if answer else []
 
@@ -317,11 +316,10 @@ async def choose_filter(
     state: ReviewState,
     review: ConversationReview,
     prompts: Sequence[str],
-    palette: Palette,
 ) -> ReviewFilter | None:
     """Let the user choose a filter, and return it; None if they cancelled. Call this in a worker."""
     choices = filter_choices(review.model.files.values(), prompts, state.commented)
     rows = [choice for _, choice in choices.values()]
-    dialog = ChooseScreen("Show which changes?", rows, palette, current=state.filter.value)
+    dialog = ChooseScreen("Show which changes?", rows, current=state.filter.value)
     answer = await screen.app.push_screen_wait(dialog)
     return choices[answer][0] if answer in choices else None

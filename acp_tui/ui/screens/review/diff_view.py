@@ -12,13 +12,13 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import make_strip, wrap
 from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN
 
 if TYPE_CHECKING:
     from textual import events
 
     from acp_tui.ui.screens.review.file_diff import FileDiff, ReviewRow
-    from acp_tui.ui.theme.palette import Palette
 
 PART_SIGN, RANGE_SIGN = "▎", "┃"
 """The marks at the left of the rows: for rows of the current part, and for rows of the chosen range."""
@@ -43,9 +43,8 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
     class Moved(Message):
         """The cursor moved to another row."""
 
-    def __init__(self, palette: Palette) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.palette = palette
         self.diff: FileDiff | None = None
         self.cursor = 0
         """The index of the row with the cursor."""
@@ -187,12 +186,12 @@ class DiffView(ScrollView, can_focus=True, inherit_bindings=False):
         return Strip([*self._signs(index, number), *strip]).crop_extend(0, width, base).apply_style(base)
 
     def _message_line(self, y: int, width: int) -> Strip:
-        lines = wrap([Segment(self._message, self.palette.dim)], max(8, width - 4))
+        lines = wrap([Segment(self._message, current_palette().dim)], max(8, width - 4))
         return make_strip(lines[y - 1], [Segment("  ")]) if 0 < y <= len(lines) else Strip([])
 
     def _signs(self, index: int, number: int) -> list[Segment]:
         assert self.diff is not None
-        row, palette = self.diff.rows[index], self.palette
+        row, palette = self.diff.rows[index], current_palette()
         first, last = self._range()
         if self.range_start is not None and first <= index <= last:
             at_cursor = index == self.cursor and not number

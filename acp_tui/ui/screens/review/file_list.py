@@ -22,6 +22,7 @@ from acp_tui.ui.panes.pane_list import (
     text_item,
 )
 from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
     from acp_tui.review.changed_file import FileKind
     from acp_tui.review.decisions import Verb
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 MIN_NAME_CELLS = 6
 GUTTER = 2
@@ -77,16 +78,16 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         left = [file for file in files if file.open]
         done = [file for file in files if file.verdict is not None]
         unchanged = [file for file in files if not file.open and file.verdict is None]
-        items = [heading_item("To review", self.palette, f"{len(left):,}", first=True)]
+        items = [heading_item("To review", f"{len(left):,}", first=True)]
         items += [self._item(file) for file in left]
         if done:
-            items.append(heading_item("Reviewed", self.palette, f"{len(done):,}"))
+            items.append(heading_item("Reviewed", f"{len(done):,}"))
             items += [self._item(file) for file in done]
         if unchanged:
-            items.append(heading_item("No longer changed", self.palette, f"{len(unchanged):,}"))
+            items.append(heading_item("No longer changed", f"{len(unchanged):,}"))
             items += [self._item(file) for file in unchanged]
         if note:
-            items.append(text_item(f"\n{note}", self.palette.dim))
+            items.append(text_item(f"\n{note}", current_palette().dim))
         self.show(items)
 
     @property
@@ -98,16 +99,15 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         right = sum(span.cell_length for span in self._right(file))
         return 2 * GUTTER + cell_len(escape_invisible_line(file.name)) + right + RIGHT_MARGIN + 1
 
-    def use_palette(self, palette: Palette) -> None:
-        """Use the colours of a new theme from the next call of `show_files` on."""
-        self.palette = palette
+    def apply_theme(self) -> None:
+        """Draw all files again in the next call of `show_files`."""
         self._shown = ()
 
     def _item(self, file: ListedFile) -> PaneItem:
         return PaneItem(lambda width: [self._row(file, width)], str(file.path))
 
     def _row(self, file: ListedFile, width: int) -> Strip:
-        palette = self.palette
+        palette = current_palette()
         letter = Segment("  ")
         if file.verdict is not None:
             letter = Segment(f"{VERDICT_SIGNS[file.verdict]} ", palette.dim)
@@ -124,14 +124,14 @@ class ReviewFileList(PaneList, inherit_bindings=False):
     def _right(self, file: ListedFile) -> Spans:
         right: Spans = []
         if file.comments:
-            right.append(Segment(f" {COMMENT_SIGN}{file.comments}", self.palette.accent))
+            right.append(Segment(f" {COMMENT_SIGN}{file.comments}", current_palette().accent))
         if file.counts is not None and file.open:
-            for count, style in line_counts(*file.counts, self.palette):
+            for count, style in line_counts(*file.counts):
                 right += [Segment(" "), Segment(count, style)]
         return right
 
     def _style(self, kind: FileKind) -> Style:
-        palette = self.palette
+        palette = current_palette()
         return {"added": palette.success, "deleted": palette.error}.get(kind, palette.warning)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from acp_tui.review.changed_file import ChangedFile
     from acp_tui.review.comments import Comment
     from acp_tui.session.state import Session
-    from acp_tui.ui.theme.palette import Palette
 
 
 MAX_LINES_TO_PREPARE = 2_000
@@ -50,7 +49,7 @@ class DiffPreparation:
         self._prepared: tuple[tuple[object, ...], FileDiff] | None = None
 
     def inputs(self, file: ChangedFile | None, width: int) -> tuple[object, ...]:
-        """Return the values that the diff of a file depends on, except the palette."""
+        """Return the values that the diff of a file depends on, except the theme."""
         parts = self._state.shown_parts(file) if file is not None else ()
         name_turns = self._state.turn_count > 1
         return file, tuple(parts), tuple(self.comments(file)), width, self._state.other_name(file), name_turns
@@ -84,7 +83,7 @@ class DiffPreparation:
         self._prepared = self.inputs(file, drawing.width), diff
 
     def forget(self) -> None:
-        """Drop the prepared diff. Must be called when the palette changes: `inputs` lacks the palette."""
+        """Drop the prepared diff. Must be called when the theme changes: `inputs` lacks the palette."""
         self._prepared = None
 
 
@@ -108,13 +107,10 @@ class ReviewScreen(Dialog[None]):
     BINDINGS: ClassVar = keys.bindings("review")
     AUTO_FOCUS = "DiffView"
 
-    def __init__(
-        self, review: ConversationReview, palette: Palette, context: ReviewContext, first: Path | None = None
-    ) -> None:
+    def __init__(self, review: ConversationReview, context: ReviewContext, first: Path | None = None) -> None:
         """`first` is the file to show first."""
         super().__init__()
         self.review = review
-        self.palette = palette
         self.context = context
         self.state = ReviewState(review, first)
         self._refreshing = CoalescingWorker(self, self._refresh, self.show_error)
@@ -127,10 +123,10 @@ class ReviewScreen(Dialog[None]):
     def compose(self) -> ComposeResult:
         yield Bar([], id="head")
         with Horizontal():
-            yield ReviewFileList(self.palette)
+            yield ReviewFileList()
             with Vertical(id="page"):
                 yield Bar([], id="title")
-                yield DiffView(self.palette)
+                yield DiffView()
         yield CommentLine()
         yield KeyBar()
 
@@ -177,9 +173,7 @@ class ReviewScreen(Dialog[None]):
         """
         return self.focused is self.view
 
-    def use_palette(self, palette: Palette) -> None:
-        self.palette = self.view.palette = palette
-        self.files.use_palette(palette)
+    def apply_theme(self) -> None:
         self._shown = ()
         self._diffs.forget()
         self.update()
@@ -254,7 +248,7 @@ class ReviewScreen(Dialog[None]):
     @property
     def _drawing(self) -> DrawContext:
         width = self.view.scrollable_content_region.width
-        return DrawContext(width, self.palette, self.context.session, cwd=self.context.cwd, full=True)
+        return DrawContext(width, self.context.session, cwd=self.context.cwd, full=True)
 
     def _prepare_next(self) -> None:
         if self.state.path is not None and self.is_attached:
@@ -262,12 +256,12 @@ class ReviewScreen(Dialog[None]):
 
     def show_head(self) -> None:
         """Show the filter and the progress at the top, and the position in the file above the diff."""
-        self.query_one("#head", Bar).show(*self.state.head(self.context.prompts(), self.palette))
+        self.query_one("#head", Bar).show(*self.state.head(self.context.prompts()))
         self._show_title()
 
     @on(DiffView.Moved)
     def _show_title(self) -> None:
-        self.query_one("#title", Bar).show(*self.state.title(self.view.part, self.palette))
+        self.query_one("#title", Bar).show(*self.state.title(self.view.part))
 
     # ------------------------------------------------------------------------- moving
 
@@ -378,7 +372,7 @@ class ReviewScreen(Dialog[None]):
         from acp_tui.ui.screens.review.decisions_and_comments import confirm_revert
 
         shown = self._deciding.everything_shown()
-        if shown and (chosen := await confirm_revert(self, shown, self.palette)):
+        if shown and (chosen := await confirm_revert(self, shown)):
             if reverted := await self._deciding.revert_all(chosen):
                 self.notify(f"{pluralize(reverted, 'file')} reverted.", timeout=4)
             self.request_refresh()
@@ -400,7 +394,7 @@ class ReviewScreen(Dialog[None]):
     async def _choose_filter(self) -> None:
         from acp_tui.ui.screens.review.decisions_and_comments import choose_filter
 
-        answer = await choose_filter(self, self.state, self.review, self.context.prompts(), self.palette)
+        answer = await choose_filter(self, self.state, self.review, self.context.prompts())
         if answer is not None:
             self.state.filter = answer
             self.update()

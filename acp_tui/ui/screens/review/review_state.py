@@ -14,6 +14,7 @@ from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Choice
 from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.screens.review.file_list import ListedFile
+from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.review import ConversationReview
     from acp_tui.review.changed_file import ChangedFile, ChangePart
     from acp_tui.review.comments import Comment
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_PROMPT_CHARACTERS = 50
@@ -200,8 +201,9 @@ class ReviewState:
             return "Nothing left here. Choose another filter to see other changes."
         return "Nothing has changed since the session began."
 
-    def head(self, prompts: Sequence[str], palette: Palette) -> tuple[Spans, Spans]:
+    def head(self, prompts: Sequence[str]) -> tuple[Spans, Spans]:
         """Return the left and right part of the top line: the filter, and the progress."""
+        palette = current_palette()
         review, model = self._review, self._review.model
         left: Spans = [Segment("Changes", palette.strong)]
         if not self.filter.shows_all:
@@ -213,15 +215,16 @@ class ReviewState:
         right.append(Segment(f"  {model.reviewed:,} of {total:,} reviewed", palette.dim))
         return left, right
 
-    def title(self, part: int, palette: Palette) -> tuple[Spans, Spans]:
+    def title(self, part: int) -> tuple[Spans, Spans]:
         """Return the left and right part of the line above the diff. `part` is the current part's index."""
+        palette = current_palette()
         if self.path is None:
             return [], []
         left: Spans = [Segment(escape_invisible_line(self._review.name(self.path)), palette.strong)]
         right: Spans = []
         file = self.file
         if file is not None and file.text is not None:
-            for text, style in line_counts(file.text.added, file.text.removed, palette):
+            for text, style in line_counts(file.text.added, file.text.removed):
                 right += [Segment(" "), Segment(text, style)]
         parts = self.shown_parts(file) if file is not None else ()
         if len(parts) > 1:

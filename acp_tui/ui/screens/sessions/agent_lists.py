@@ -80,7 +80,7 @@ class AgentLists:
         settings = load(self._folder)
         known = [agent for agent in known_agents(settings).values() if agent.find_command() is not None]
         choices = [Choice(agent.name, agent.title, agent.about) for agent in known]
-        dialog = ChooseScreen(title, choices, self._screen.palette, current=settings.agent)
+        dialog = ChooseScreen(title, choices, current=settings.agent)
         return await self._screen.ask(dialog)
 
     async def choose_and_ask(self) -> None:

@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
-    from acp_tui.ui.theme.palette import Palette
     from acp_tui.workspace.git.worktree import Worktree
 
 
@@ -28,7 +27,7 @@ class SessionToOpen(NamedTuple):
 
 
 if TYPE_CHECKING:
-    MakeSessionScreen = Callable[[Palette, SessionToOpen], BaseScreen]
+    MakeSessionScreen = Callable[[SessionToOpen], BaseScreen]
     """Makes the conversation screen for the session to open."""
 
 

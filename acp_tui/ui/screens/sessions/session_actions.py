@@ -50,7 +50,7 @@ class SessionActions:
             self._screen.notify(NOT_RECORDED)
             return
         title = "leave empty for the original title or first prompt" if session.name else session.title
-        dialog = RenameDialog(session.name, title, self._screen.palette, heading="Name of the session")
+        dialog = RenameDialog(session.name, title, heading="Name of the session")
         name = await self._screen.ask(dialog)
         if name is None:
             return
@@ -83,7 +83,7 @@ class SessionActions:
             return
         title = session.title or session.id or session.agent_session_id
         question = f"Delete this session?\n\n{title}\n\n{_what_is_deleted(session, agent)}"
-        dialog = ConfirmScreen(question, self._screen.palette, yes="Delete the session", no="Keep it")
+        dialog = ConfirmScreen(question, yes="Delete the session", no="Keep it")
         if await self._screen.ask(dialog):
             await self._delete(session, agent)
 
@@ -136,7 +136,7 @@ class SessionActions:
         if session.only_at_agent:
             self._screen.notify(NOT_RECORDED)
             return
-        dialog = ChooseScreen("Export the session", EXPORT_FORMATS, self._screen.palette)
+        dialog = ChooseScreen("Export the session", EXPORT_FORMATS)
         form = await self._screen.ask(dialog)
         if form is None:
             return
@@ -225,7 +225,7 @@ async def _confirm(screen: BaseScreen, question: str, worktree: Worktree, losses
 
     where = f"{escape_line(str(worktree.path))} · {escape_line(worktree.branch)}"
     text = f"{question}\n\n{where}\n\n{losses}"
-    dialog = ConfirmScreen(text, screen.palette, yes="Delete the worktree", no="Keep it")
+    dialog = ConfirmScreen(text, yes="Delete the worktree", no="Keep it")
     return await screen.ask(dialog) is True
 
 

@@ -14,6 +14,7 @@ from acp_tui.console import format_moment
 from acp_tui.errors import UserError
 from acp_tui.session_list.search_index import IndexDamagedError
 from acp_tui.text_format import display_path
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import MARKER_WIDTH, RIGHT_MARGIN, SelectRow, word_rank
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session_list.saved_sessions import SavedSession
     from acp_tui.session_list.search import Hit, SessionHit, SessionSearch
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 WIDE_COLUMNS = 100
@@ -42,11 +43,10 @@ class FoundLine(NamedTuple):
 
 
 class SessionRows:
-    """Draws the rows of the sessions screen, for a width and a palette."""
+    """Draws the rows of the sessions screen, for a width."""
 
-    def __init__(self, palette: Palette, width: int, *, with_folder: bool) -> None:
+    def __init__(self, width: int, *, with_folder: bool) -> None:
         """`with_folder` adds the column "folder", for a list with sessions of several folders."""
-        self._palette = palette
         self._width = width
         self._with_folder = with_folder
         self._agent_width = 16 if width >= WIDE_COLUMNS else 12
@@ -55,13 +55,14 @@ class SessionRows:
 
     def heading(self) -> tuple[Spans, Spans]:
         """Return the names of the columns, for the left and the right end of the line."""
+        palette = current_palette()
         text = self._columns("agent", "folder", "used", "turns", "files") + " " * RIGHT_MARGIN
         left = " " * (MARKER_WIDTH + 2) + "title"
-        return [Segment(left, self._palette.faint)], [Segment(text, self._palette.faint)]
+        return [Segment(left, palette.faint)], [Segment(text, palette.faint)]
 
     def session(self, session: SavedSession, above: Sequence[Spans]) -> SelectRow:
         """Return the row of a session."""
-        palette = self._palette
+        palette = current_palette()
         sign = OPEN_SIGN if session.in_use else AGENT_ONLY_SIGN if session.only_at_agent else " "
         sign = WORKTREE_SIGN if session.only_worktree else sign
         columns = self._columns(
@@ -88,8 +89,8 @@ class SessionRows:
         width = self._width - around - cell_len(tail)
         return SelectRow(
             [Segment(lead)],
-            marked_spans(one.found.hit, self._palette, width),
-            tail=[Segment(tail, self._palette.dim)],
+            marked_spans(one.found.hit, width),
+            tail=[Segment(tail, current_palette().dim)],
             above=above,
             cut=True,
         )
@@ -108,11 +109,12 @@ class SessionRows:
         return format_moment(session.updated, self._now)
 
 
-def marked_spans(hit: Hit, palette: Palette, width: int) -> Spans:
+def marked_spans(hit: Hit, width: int) -> Spans:
     """Return a line with its matches highlighted. Its beginning is cut if the first match would not fit.
 
     `width` is the number of cells in which the line will be shown.
     """
+    palette = current_palette()
     spans: Spans = []
     at = 0
     if hit.spans and cell_len(hit.line[: hit.spans[0][1]]) >= width:  # the last cell may become an ellipsis

@@ -34,6 +34,7 @@ from acp_tui.ui.screens.sessions.session_list_state import (
     SessionRows,
 )
 from acp_tui.ui.terminal import gc_control
+from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.key_bar import KeyBar
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from acp_tui.session_list.search import SessionHit
     from acp_tui.ui.screens.sessions.opening import MakeSessionScreen
     from acp_tui.ui.screens.sessions.session_list_state import Item
-    from acp_tui.ui.theme.palette import Palette, Spans
+    from acp_tui.ui.theme.palette import Spans
 
 
 log = logging.getLogger(__name__)
@@ -80,7 +81,6 @@ class SessionsScreen(BaseScreen):
 
     def __init__(
         self,
-        palette: Palette,
         folder: Path,
         make_screen: MakeSessionScreen,
         *,
@@ -89,12 +89,11 @@ class SessionsScreen(BaseScreen):
         """Create the screen.
 
         Args:
-            palette: The colours of the current theme.
             folder: The current folder. At first, only its sessions are listed.
             make_screen: Makes the screen of the session that the user opens.
             over: The screen below this one; None if this one is the base screen.
         """
-        super().__init__(palette)
+        super().__init__()
         self._folder = folder
         self._make_screen = make_screen
         self._over = over
@@ -116,7 +115,7 @@ class SessionsScreen(BaseScreen):
         yield Bar(self._title(), id="head")
         yield InputLine(placeholder="type to filter the sessions and to search in them", id="filter")
         yield Bar([], id="columns")
-        yield SelectList([], self.palette)
+        yield SelectList([])
         yield Static(markup=False, id="about")
         yield KeyBar()
 
@@ -219,9 +218,10 @@ class SessionsScreen(BaseScreen):
     # ------------------------------------------------------------------------- what is shown
 
     def _title(self) -> Spans:
+        palette = current_palette()
         state = self._state
         where = display_path(str(self._folder)) if state.this_folder else "all folders"
-        return [Segment("Sessions ", self.palette.strong), Segment(f" {where}", self.palette.dim)]
+        return [Segment("Sessions ", palette.strong), Segment(f" {where}", palette.dim)]
 
     def _show_head(self) -> None:
         state = self._state
@@ -230,15 +230,15 @@ class SessionsScreen(BaseScreen):
         lines = f" · {pluralize(len(state.lines), 'matching line')}" if state.lines else ""
         asking = f"Asking {self._agents.asking} … (Esc stops)" if self._agents.asking else ""
         text = f" {asking or self._indexing or f'{count}{lines}'}"
-        self.query_one("#head", Bar).show(self._title(), [Segment(text, self.palette.dim)])
+        self.query_one("#head", Bar).show(self._title(), [Segment(text, current_palette().dim)])
 
     def _show(self, *, keep_selection: bool = False) -> None:
         """Show the list. With `keep_selection` the selected item stays selected if it is still listed."""
         rows, state = self.query_one(SelectList), self._state
         selected = self._selected if keep_selection else None
-        draw = SessionRows(self.palette, self.size.width, with_folder=not state.this_folder)
+        draw = SessionRows(self.size.width, with_folder=not state.this_folder)
         drawn = [draw.session(session, ()) for session in state.sessions]
-        heading: list[Spans] = [[Segment("In the conversations", self.palette.heading2)]]
+        heading: list[Spans] = [[Segment("In the conversations", current_palette().heading2)]]
         above: list[Spans] = [[], *heading] if drawn else heading
         for line in state.lines:
             drawn.append(draw.found_line(line, above))
@@ -284,10 +284,8 @@ class SessionsScreen(BaseScreen):
             yield pluralize(self._worktree_files[worktree.path], "changed file")
         yield display_path(session.folder)
 
-    def use_palette(self, palette: Palette) -> None:
-        """Apply the colours of a new theme."""
-        super().use_palette(palette)
-        self.query_one(SelectList).use_palette(palette)
+    def apply_theme(self) -> None:
+        """Draw again what was drawn in the colours of the old theme."""
         self._show(keep_selection=True)
 
     def on_resize(self) -> None:
@@ -370,7 +368,7 @@ class SessionsScreen(BaseScreen):
 
     def _open(self, wanted: SessionToOpen) -> None:
         session = None if wanted.fork else wanted.session or None
-        make = partial(self._make_screen, self.palette, wanted)
+        make = partial(self._make_screen, wanted)
         open_conversation(self, self._over, make, session=session, place=wanted.place)
 
     def action_ask_agent(self) -> None:
