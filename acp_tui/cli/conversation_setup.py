@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
-from acp_tui.cli.project_trust import ProjectTrust, StartQuestion, mcp_servers_named, workspace_question
+from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named, workspace_question
 from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import POLICIES
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.validators import Policy
     from acp_tui.controller import Conversation, QuestionHandler
+    from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.store.stored_sessions import StoredSession
 
 
@@ -153,7 +154,7 @@ class ConversationSetup:
             self.use_project_servers()
             self._note_given("because of --trust-folder")
 
-    def start_questions(self) -> Iterator[StartQuestion]:
+    def start_questions(self) -> Iterator[GuardedQuestion[StartAnswer]]:
         """Yield, one by one, the questions that the user must answer before the agent starts."""
         if (question := workspace_question(self.conversation.cwd)) is not None:
             yield question

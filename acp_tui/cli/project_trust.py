@@ -6,7 +6,7 @@ import re
 import shlex
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
 from acp_tui.config import mcp, mcp_sources
 from acp_tui.config.mcp import UnsentServer
 from acp_tui.config.paths import paths
+from acp_tui.guarded_question import GuardedQuestion, StartAnswer
 from acp_tui.session.safe_text import escape_invisible, visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
@@ -25,37 +26,13 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server, ServerState
 
 
-@dataclass(frozen=True, slots=True)
-class StartAnswer:
-    """One of the possible answers to a question."""
-
-    label: str
-    accept: Callable[[], None] = lambda: None
-    grants: bool = False  # the answer allows something, so the user must have seen the whole question
-    refusal: str = ""  # printed instead of starting the agent; empty: the agent starts
-
-
-@dataclass(frozen=True, slots=True)
-class StartQuestion:
-    """A question that has to be answered before an agent starts. Its texts can contain control characters."""
-
-    title: str
-    text: str
-    answers: tuple[StartAnswer, ...]  # the first is the safe one
-    facts: tuple[tuple[str, str], ...] = ()  # label and value; shown in full
-    warnings: tuple[str, ...] = field(default=())
-    position: tuple[int, int] = (1, 1)  # the number of this question, and how many there are
-    main_fact: str = ""  # the label of the value to highlight
-    close_label: str = "no"
-
-
-def workspace_question(cwd: Path) -> StartQuestion | None:
+def workspace_question(cwd: Path) -> GuardedQuestion[StartAnswer] | None:
     """Return a question if `wide_workspace` describes the folder; otherwise None."""
     what = wide_workspace(cwd)
     if what is None:
         return None
     refusal = f"Not started: the workspace would be {what}. Change to a project folder, or use --cwd DIR"
-    return StartQuestion(
+    return GuardedQuestion(
         title="Use this folder as the workspace?",
         text=f"The workspace would be {what}: the agent could read every file in it without asking.",
         answers=(
@@ -225,7 +202,7 @@ class ProjectTrust:
 
     # ------------------------------------------------------------------------- questions
 
-    def questions(self) -> Iterator[StartQuestion]:
+    def questions(self) -> Iterator[GuardedQuestion[StartAnswer]]:
         """Yield the questions for the user.
 
         The caller calls `accept` of the chosen answer before the next question.
@@ -247,14 +224,14 @@ class ProjectTrust:
         consent = self._saved.servers.get(server.name)
         return consent if consent is not None and consent.digest == server.digest() else None
 
-    def _trust_question(self, agent: Launch | None) -> StartQuestion:
+    def _trust_question(self, agent: Launch | None) -> GuardedQuestion[StartAnswer]:
         facts = [("folder", str(self._answers_for)), *(_agent_facts(agent) if agent else [])]
         for name in mcp_sources.PROJECT_FILES:
             servers = [one.name for one in self._candidates if one.file == self._cwd / name]
             if servers:
                 facts.append(("MCP servers", f"{', '.join(servers)}  ({name})"))
         refusal = _refusal(agent) if agent else ""
-        return StartQuestion(
+        return GuardedQuestion(
             title="Trust this folder?",
             text=TRUST_TEXT + (ONE_BY_ONE if self._candidates else ""),
             facts=tuple(facts),
@@ -265,9 +242,9 @@ class ProjectTrust:
             ),
         )
 
-    def _agent_question(self, agent: Launch) -> StartQuestion:
+    def _agent_question(self, agent: Launch) -> GuardedQuestion[StartAnswer]:
         title = agent.title
-        return StartQuestion(
+        return GuardedQuestion(
             title=f"Start {title}?",
             text="The settings of this folder choose the agent.",
             facts=tuple(_agent_facts(agent)),
@@ -279,7 +256,7 @@ class ProjectTrust:
             ),
         )
 
-    def _server_question(self, server: Server, position: tuple[int, int]) -> StartQuestion:
+    def _server_question(self, server: Server, position: tuple[int, int]) -> GuardedQuestion[StartAnswer]:
         answers = [
             StartAnswer("Not in this session", partial(self._withhold, server, NOT_APPROVED)),
             StartAnswer(
@@ -298,7 +275,7 @@ class ProjectTrust:
             if server.transport == "stdio"
             else "The agent would send requests to this address."
         )
-        return StartQuestion(
+        return GuardedQuestion(
             title=f'Use the MCP server "{server.name}"?',
             text=does,
             facts=tuple((label, _shown(value)) for label, value in _definition(server)),

@@ -20,7 +20,7 @@ from tests.support.cli import execute, script, steps
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.cli.project_trust import StartQuestion
+    from acp_tui.guarded_question import GuardedQuestion, StartAnswer
 
 ASKED = steps(["report_params", "session/new"])
 LEFT_OUT = "acp-tui: Left out because this folder is not trusted: the MCP server"
@@ -53,7 +53,7 @@ def answer(project: Path, name: str, *, allowed: bool) -> None:
 def ask(project: Path, choices: list[int], own: list[Server] | None = None) -> tuple[Any, list[Any]]:
     """Answer the questions by the numbers of answers. Return the decisions and the questions."""
     trust = ProjectTrust(project, None, own or [])
-    seen: list[StartQuestion] = []
+    seen: list[GuardedQuestion[StartAnswer]] = []
     for question, choice in zip(trust.questions(), [*choices, 0, 0, 0], strict=False):
         seen.append(question)
         question.answers[choice].accept()

@@ -48,12 +48,13 @@ if TYPE_CHECKING:
     from acp_tui.app_context import AppContext
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.errors import UserError
+    from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
     from acp_tui.ui.dialogs.base_screen import TextPlace
-    from acp_tui.ui.dialogs.interfaces import PreparedConversation, StartAnswer, StartQuestion
+    from acp_tui.ui.dialogs.interfaces import PreparedConversation
 
 
 class SessionCommands:
@@ -429,7 +430,7 @@ class ConversationScreen(SessionScreen):
             self.notify_error(error)
             self.update_status()
 
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+    async def ask_before_start(self, question: GuardedQuestion[StartAnswer]) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the answer."""
         return await self._dialogs.ask_before_start(question)
 

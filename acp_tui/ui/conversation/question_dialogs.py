@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
+    from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.record import Change
     from acp_tui.session.state import Session
     from acp_tui.ui.conversation.pending_questions import Pending, PendingQuestions
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen, PageQuestion
-    from acp_tui.ui.dialogs.interfaces import StartAnswer, StartQuestion
     from acp_tui.ui.permission.dialog import Later, PermissionAnswer, PermissionScreen
     from acp_tui.ui.prompt import Prompt
     from acp_tui.ui.schema_form.dialog import SchemaFormDialog
@@ -227,7 +227,7 @@ class QuestionDialogs:
             if isinstance(change.entry, Elicitation):
                 self._questions.accept_completed(change.entry)
 
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+    async def ask_before_start(self, question: GuardedQuestion[StartAnswer]) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the answer."""
         from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 

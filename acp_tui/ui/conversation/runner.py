@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from acp_tui.connection.errors import SignInNeeded
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
+    from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
-    from acp_tui.ui.dialogs.interfaces import PreparedConversation, StartAnswer, StartQuestion
+    from acp_tui.ui.dialogs.interfaces import PreparedConversation
 
     Step = Callable[[], Awaitable[None]]
 
@@ -68,7 +69,7 @@ class ConversationView(Protocol):
         is not run while acp-tui is still starting.
         """
 
-    async def ask_before_start(self, question: StartQuestion) -> StartAnswer:
+    async def ask_before_start(self, question: GuardedQuestion[StartAnswer]) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the chosen answer."""
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:

@@ -6,13 +6,13 @@ import os
 import re
 import shlex
 import time
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual.app import SuspendNotSupported
 
+from acp_tui.guarded_question import GuardedAnswer, GuardedQuestion
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, escape_line
 from acp_tui.session.state import AgentMessage, Choice, Notice
 from acp_tui.ui import keys
@@ -373,44 +373,27 @@ def _addresses_in(text: str) -> Iterable[str]:
 MAX_AGENT_WIDTH = 40
 
 
-@dataclass(frozen=True, slots=True)
-class CommandAnswer:
-    """An answer to a `CommandQuestion`. Implements `GuardedAnswer`."""
-
-    label: str
-    grants: bool = True
+REFUSE = GuardedAnswer("Do not run the command")
+RUN = GuardedAnswer("Run the command in this terminal", grants=True)
+AUTHENTICATE = GuardedAnswer("Let the agent sign in by itself", grants=True)
 
 
-REFUSE = CommandAnswer("Do not run the command", grants=False)
-RUN = CommandAnswer("Run the command in this terminal")
-AUTHENTICATE = CommandAnswer("Let the agent sign in by itself")
-
-
-@dataclass(frozen=True, slots=True)
-class CommandQuestion:
-    """What the dialog shows: the question whether to run a command. Implements `GuardedQuestion`."""
-
-    title: str
-    facts: tuple[tuple[str, str], ...]
-    text: str = (
-        "The agent suggests this command. It is a separate program that runs with your "
-        "permissions. No permission rule applies to it."
-    )
-    answers: tuple[CommandAnswer, ...] = (REFUSE, RUN, AUTHENTICATE)
-    warnings: tuple[str, ...] = ()
-    position: tuple[int, int] = (1, 1)
-    main_fact: str = "command"
-    close_label: str = "close"
-
-
-def command_question(agent: str, method: AuthMethod, cwd: str) -> CommandQuestion:
+def command_question(agent: str, method: AuthMethod, cwd: str) -> GuardedQuestion[GuardedAnswer]:
     """Return the question whether to run the command that an agent suggests for a sign-in method."""
     assert method.suggested is not None
     suggested = method.suggested
     facts = [("command", shlex.join([suggested.command, *suggested.args])), ("folder", cwd)]
     facts += [("environment", f"{name}={value}") for name, value in suggested.env.items()]
     title = f"Run a command to sign in to {shorten(agent, MAX_AGENT_WIDTH)}?"
-    return CommandQuestion(title, (("method", suggested.label or method.name), *facts))
+    return GuardedQuestion(
+        title,
+        "The agent suggests this command. It is a separate program that runs with your "
+        "permissions. No permission rule applies to it.",
+        (REFUSE, RUN, AUTHENTICATE),
+        facts=(("method", suggested.label or method.name), *facts),
+        main_fact="command",
+        close_label="close",
+    )
 
 
 def method_choices(methods: Sequence[AuthMethod]) -> list[Choice]:

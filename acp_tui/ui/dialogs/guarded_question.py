@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from rich.segment import Segment
 
 from acp_tui import web_browser
+from acp_tui.guarded_question import GuardedAnswer, GuardedQuestion
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from textual.screen import Screen
     from textual.strip import Strip
 
-    from acp_tui.ui.dialogs.interfaces import GuardedQuestion
     from acp_tui.ui.drawing.body import Body
     from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
@@ -53,7 +53,7 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
 
     def __init__(
         self,
-        question: GuardedQuestion,
+        question: GuardedQuestion[Any],
         *,
         replaces_another: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -174,32 +174,17 @@ MAX_MESSAGE = 600
 """The maximum number of characters of the asker's message. A longer one could hide the host below it."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageAnswer:
-    """An answer to a `PageQuestion`. `grants` is True if the answer counts as the user's consent."""
-
-    label: str
-    grants: bool = True
-
-
-DECLINE = PageAnswer("Decline", grants=False)
-OPEN = PageAnswer("Open the page in the browser")
-COPY = PageAnswer("Copy the address, to open it elsewhere")
+DECLINE = GuardedAnswer("Decline")
+OPEN = GuardedAnswer("Open the page in the browser", grants=True)
+COPY = GuardedAnswer("Copy the address, to open it elsewhere", grants=True)
 
 
 @dataclass(frozen=True, slots=True)
-class PageQuestion:
-    """What the dialog shows: the question whether to open a page. Implements `GuardedQuestion`."""
+class PageQuestion(GuardedQuestion[GuardedAnswer]):
+    """The question whether to open a page."""
 
-    title: str
-    text: str
-    facts: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
-    answers: tuple[PageAnswer, ...]
-    url: str  # what is opened or copied
-    position: tuple[int, int] = (1, 1)
-    main_fact: str = "host"
-    close_label: str = "close"  # unlike declining
+    url: str = ""
+    """What is opened or copied."""
 
 
 def page_question(
@@ -209,19 +194,30 @@ def page_question(
 
     `purpose` is what the question belongs to, such as a tool call.
     """
-    about = (("for", purpose),) if purpose else ()
     text = shorten(" ".join(message[: 2 * MAX_MESSAGE].split()), MAX_MESSAGE)
-    title = f"{shorten(escape_invisible_line(asked_by), MAX_ASKER_WIDTH)} asks you to open a page"
+    facts = [("for", purpose)] if purpose else []
+    warnings: tuple[str, ...]
     try:
         address = check_web_address(url)
     except ValueError as reason:
-        warning = f"acp-tui does not open this address, because {reason}."
-        shown = escape_invisible_line(url)
-        facts = (*about, ("address", shown))
-        return PageQuestion(title, text, facts, (warning,), (DECLINE, COPY), shown, position)
-    facts = (*about, ("host", address.host), ("address", url))
-    answers = (DECLINE, OPEN, COPY) if web_browser.has_browser() else (DECLINE, COPY)
-    return PageQuestion(title, text, facts, address.warnings, answers, url, position)
+        url = escape_invisible_line(url)
+        warnings = (f"acp-tui does not open this address, because {reason}.",)
+        can_open = False
+    else:
+        facts.append(("host", address.host))
+        warnings = address.warnings
+        can_open = web_browser.has_browser()
+    return PageQuestion(
+        f"{shorten(escape_invisible_line(asked_by), MAX_ASKER_WIDTH)} asks you to open a page",
+        text,
+        (DECLINE, OPEN, COPY) if can_open else (DECLINE, COPY),
+        facts=(*facts, ("address", url)),
+        warnings=warnings,
+        position=position,
+        main_fact="host",
+        close_label="close",  # unlike declining
+        url=url,
+    )
 
 
 def answer_page_question(screen: Screen[Any], question: PageQuestion, index: int | None) -> FormAnswer:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
+from acp_tui.guarded_question import GuardedAnswer, GuardedQuestion
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.schema_form.editors import TextEditor
@@ -179,26 +180,10 @@ MAX_NAMES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class FinishAnswer:
+class FinishAnswer(GuardedAnswer):
     """An answer that the user can choose, and the resulting action."""
 
-    label: str
-    action: Action
-    grants: bool = False  # accepted only after the whole text was on the screen
-
-
-@dataclass(frozen=True, slots=True)
-class FinishQuestion:
-    """What the dialog shows: a question about a worktree, and the answers. Implements `GuardedQuestion`."""
-
-    title: str
-    text: str
-    facts: tuple[tuple[str, str], ...]
-    warnings: tuple[str, ...]
-    answers: tuple[FinishAnswer, ...]
-    position: tuple[int, int] = (1, 1)
-    main_fact: str = ""
-    close_label: str = "back"
+    action: Action = "keep"
 
 
 def finish_question(
@@ -208,7 +193,7 @@ def finish_question(
     problem: str = "",
     git_output: Sequence[str] = (),
     is_open: bool = True,
-) -> FinishQuestion:
+) -> GuardedQuestion[FinishAnswer]:
     """Return the question whether to keep, merge or discard a worktree.
 
     Args:
@@ -227,7 +212,7 @@ def finish_question(
         ("worktree", str(worktree.path)),
         ("branch", worktree.branch),
     ]
-    return FinishQuestion(
+    return GuardedQuestion(
         title="What should happen to the worktree?",
         text=_consequences(worktree, status, is_open=is_open),
         facts=(*facts, *_contents(status)),
@@ -237,17 +222,17 @@ def finish_question(
     )
 
 
-def discard_question(worktree: Worktree, status: WorktreeStatus) -> FinishQuestion:
+def discard_question(worktree: Worktree, status: WorktreeStatus) -> GuardedQuestion[FinishAnswer]:
     """Return the question that confirms the deletion of everything in a worktree."""
-    return FinishQuestion(
+    return GuardedQuestion(
         title="Discard the worktree?",
         text=f"This deletes the branch {worktree.branch} and everything listed here. It cannot be undone.",
         facts=(*_contents(status),),
-        warnings=(),
         answers=(
             FinishAnswer("Do not discard anything", "keep"),
             FinishAnswer(f"Discard {_summary(status)}", "discard", grants=True),
         ),
+        close_label="back",
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.cli.project_trust import StartAnswer, StartQuestion
+from acp_tui.guarded_question import GuardedQuestion, StartAnswer
 from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.looks import Show, look, two_looks
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from textual.pilot import Pilot
 
 ANSWERS = (StartAnswer("Not in this session"), StartAnswer("Use it", grants=True), StartAnswer("Never"))
-TRUST = StartQuestion(
+TRUST = GuardedQuestion(
     title="Trust this folder?",
     text="Files in this folder choose programs to run on your computer. The files are ignored until you "
     "trust the folder. Each MCP server is shown to you before it is used.",
@@ -35,7 +35,7 @@ TRUST = StartQuestion(
         StartAnswer("Never trust this folder"),
     ),
 )
-SERVER = StartQuestion(
+SERVER = GuardedQuestion(
     title='Use the MCP server "github"?',
     text="The agent would start this program, with your full permissions.",
     facts=(
@@ -53,7 +53,7 @@ SERVER = StartQuestion(
     answers=(*ANSWERS, StartAnswer("Use neither this server nor the other 2")),
     position=(1, 3),
 )
-LONG = StartQuestion("Use it?", "Text", ANSWERS, facts=(("command", "sh -c " + "x" * 3_000),))
+LONG = GuardedQuestion("Use it?", "Text", ANSWERS, facts=(("command", "sh -c " + "x" * 3_000),))
 MORE_THAN_A_PAGE = replace(LONG, facts=(("command", "sh -c " + "x" * 1_500),))
 
 
@@ -67,7 +67,9 @@ class Clock:
         return self.now
 
 
-def asking(question: StartQuestion, theme: str = "dark", *, clock: Clock | None = None) -> Show:
+def asking(
+    question: GuardedQuestion[StartAnswer], theme: str = "dark", *, clock: Clock | None = None
+) -> Show:
     clock = clock or Clock()
     app = Show(theme, screen=lambda: GuardedQuestionScreen(question, clock=clock))  # type: ignore[arg-type, return-value]
     app.clock = clock  # type: ignore[attr-defined]
@@ -81,7 +83,7 @@ async def _pause_in_typing(pilot: Pilot[None]) -> None:
 
 
 @asynccontextmanager
-async def showing(question: StartQuestion) -> AsyncIterator[tuple[Show, Pilot[None]]]:
+async def showing(question: GuardedQuestion[StartAnswer]) -> AsyncIterator[tuple[Show, Pilot[None]]]:
     app = asking(question)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()

@@ -21,7 +21,6 @@ from textual.screen import Screen
 
 import acp_tui.ui
 from acp_tui.cli.commands import run
-from acp_tui.cli.project_trust import StartAnswer, StartQuestion
 from acp_tui.cli.recordings import read_recording
 from acp_tui.config import early_settings
 from acp_tui.config.mcp import ResolvedServer, Server
@@ -31,6 +30,7 @@ from acp_tui.controller.player import INSTANT, Player
 from acp_tui.controller.rewind import FileTexts
 from acp_tui.controller.rule_book import RuleBook
 from acp_tui.controller.user_questions import RuleOffer
+from acp_tui.guarded_question import GuardedQuestion, StartAnswer
 from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 from acp_tui.permissions.decision import PartVerdict
 from acp_tui.permissions.rules import AgentIdentity, Rule
@@ -262,7 +262,7 @@ DIALOGS: dict[type[Screen[Any]], Callable[[], Screen[Any]]] = {
     ),
     PermissionScreen: lambda: PermissionScreen(question(), agent=EVIL, cwd=EVIL),
     GuardedQuestionScreen: lambda: GuardedQuestionScreen(
-        StartQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,))
+        GuardedQuestion(EVIL, EVIL, (StartAnswer(EVIL),), facts=((EVIL, EVIL),), warnings=(EVIL,))
     ),
     CommitMessageDialog: lambda: CommitMessageDialog(EVIL, EVIL, EVIL),
     SessionsScreen: lambda: SessionsScreen(Path(f"/{MARKER} {NAME}"), Mock()),
