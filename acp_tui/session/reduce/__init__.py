@@ -7,8 +7,6 @@ session. Events such as the end of a turn cost more in a long turn.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import (
     facts,
@@ -19,60 +17,22 @@ from acp_tui.session.reduce import (
     notices,
     plans,
     requests,
+    subagents,
     terminals,
     tool_calls,
     turns,
     usage,
 )
-from acp_tui.session.reduce import subagents as subagent_lifecycle
-from acp_tui.session.reduce import subagents as subagent_messages
-from acp_tui.session.reduce import subagents as subagent_requests
-from acp_tui.session.reduce import subagents as subagent_sessions
-from acp_tui.session.reduce import subagents as subagent_tool_calls
+from acp_tui.session.reduce.rules import HANDLERS, EventRule, reduce
+from acp_tui.session.reduce.subagents import about_request, ending_calls
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
+__all__ = ["HANDLERS", "EventRule", "reduce"]
 
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
-
-
-if TYPE_CHECKING:
-    Handler = Callable[[Session, Any, float], list[Change]]
-
-
-class EventRule(NamedTuple):
-    """How a kind of event is applied."""
-
-    handler: Handler
-    heard: str | None = None  # what was heard from the agent, for the status line; None for other events
-    in_history: bool = False  # may be part of a history that the agent replays
-
-
-def _with_subagents(handle: Callable[[Session, Any, float, Handler], list[Change]]) -> Handler:
-    """Return a handler that passes `reduce` to `handle`. `handle` needs `reduce` for events of subagents."""
-    return lambda session, event, at: handle(session, event, at, reduce)
-
-
-def _about_request(handler: Handler) -> Handler:
-    """Return a handler that also applies the event to the subagent whose request the event is about."""
-    return lambda session, event, at: subagent_requests.about_request(handler, session, event, at, reduce)
-
-
-def _ending_calls(handler: Handler) -> Handler:
-    """Return a handler that also ends the open calls of subagents whose work the event ends."""
-    return lambda session, event, at: [
-        *handler(session, event, at),
-        *subagent_lifecycle.close_calls(session, at),
-    ]
-
-
-HANDLERS: dict[type[ev.Event], EventRule] = {
+# A new kind of event needs a row here and a handler.
+HANDLERS |= {
     ev.TextChunk: EventRule(messages.text_chunk, "message text", in_history=True),
     ev.ContentChunk: EventRule(messages.content_chunk, "message text", in_history=True),
-    ev.ToolCallChanged: EventRule(
-        _with_subagents(subagent_tool_calls.owned_call_changed), "a tool call", in_history=True
-    ),
+    ev.ToolCallChanged: EventRule(subagents.owned_call_changed, "a tool call", in_history=True),
     ev.PlanChanged: EventRule(plans.plan_changed, "a plan", in_history=True),
     ev.CompactionChanged: EventRule(plans.compaction_changed, "a context compaction", in_history=True),
     ev.CompactionChunk: EventRule(plans.compaction_chunk, "a context compaction", in_history=True),
@@ -100,9 +60,9 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.PromptSent: EventRule(turns.prompt_sent),
     ev.Steered: EventRule(turns.steered, "an answer to a message"),
     ev.TurnAccepted: EventRule(notices.ignore, "prompt accepted"),
-    ev.TurnEnded: EventRule(_ending_calls(turns.turn_ended), "end of turn"),
-    ev.TurnFailed: EventRule(_ending_calls(turns.turn_failed), "an error"),
-    ev.CancelSent: EventRule(_ending_calls(turns.cancel_sent)),
+    ev.TurnEnded: EventRule(ending_calls(turns.turn_ended), "end of turn"),
+    ev.TurnFailed: EventRule(ending_calls(turns.turn_failed), "an error"),
+    ev.CancelSent: EventRule(ending_calls(turns.cancel_sent)),
     ev.AgentStarted: EventRule(lifecycle.agent_started),
     ev.AgentExited: EventRule(lifecycle.agent_exited),
     ev.Initializing: EventRule(lifecycle.initializing),
@@ -114,19 +74,13 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.SignedIn: EventRule(lifecycle.signed_in, "signed in"),
     ev.SignedOut: EventRule(lifecycle.signed_out, "signed out"),
     ev.CallFailed: EventRule(lifecycle.call_failed, "an error"),
-    ev.PermissionRequested: EventRule(
-        _with_subagents(subagent_requests.permission_requested), "a permission request"
-    ),
-    ev.PermissionAnswered: EventRule(_about_request(requests.permission_answered)),
-    ev.ElicitationRequested: EventRule(
-        _with_subagents(subagent_requests.elicitation_requested), "a question"
-    ),
-    ev.ElicitationAnswered: EventRule(_about_request(requests.elicitation_answered)),
-    ev.ElicitationCompleted: EventRule(
-        _about_request(requests.elicitation_completed), "a completed web form"
-    ),
-    ev.RequestWithdrawn: EventRule(_about_request(requests.request_withdrawn), "a withdrawn request"),
-    ev.Decided: EventRule(_about_request(requests.decided)),
+    ev.PermissionRequested: EventRule(subagents.permission_requested, "a permission request"),
+    ev.PermissionAnswered: EventRule(about_request(requests.permission_answered)),
+    ev.ElicitationRequested: EventRule(subagents.elicitation_requested, "a question"),
+    ev.ElicitationAnswered: EventRule(about_request(requests.elicitation_answered)),
+    ev.ElicitationCompleted: EventRule(about_request(requests.elicitation_completed), "a completed web form"),
+    ev.RequestWithdrawn: EventRule(about_request(requests.request_withdrawn), "a withdrawn request"),
+    ev.Decided: EventRule(about_request(requests.decided)),
     ev.DiffPlaced: EventRule(tool_calls.diff_placed),
     ev.Noticed: EventRule(notices.noticed),
     ev.AgentNotice: EventRule(notices.agent_notice, "a notice"),
@@ -137,36 +91,10 @@ HANDLERS: dict[type[ev.Event], EventRule] = {
     ev.IgnoredMessage: EventRule(notices.ignore, "something"),
     ev.ProtocolFault: EventRule(notices.protocol_fault, "a malformed message"),
     ev.Noise: EventRule(notices.noise, "a line that is not a message"),
-    ev.SubagentChanged: EventRule(
-        subagent_sessions.subagent_changed, "the state of a subagent", in_history=True
-    ),
+    ev.SubagentChanged: EventRule(subagents.subagent_changed, "the state of a subagent", in_history=True),
     ev.SessionMessageChanged: EventRule(
-        subagent_messages.message_changed, "a message between agents", in_history=True
+        subagents.message_changed, "a message between agents", in_history=True
     ),
-    ev.InSubagent: EventRule(
-        _with_subagents(subagent_tool_calls.in_subagent), "an update of a subagent", in_history=True
-    ),
-    ev.OtherSessionUpdate: EventRule(
-        _with_subagents(subagent_sessions.elsewhere), "an update for another session", in_history=True
-    ),
+    ev.InSubagent: EventRule(subagents.in_subagent, "an update of a subagent", in_history=True),
+    ev.OtherSessionUpdate: EventRule(subagents.elsewhere, "an update for another session", in_history=True),
 }
-"""The rule for each kind of event. A new kind needs a row here and a handler."""
-
-
-def reduce(session: Session, event: ev.Event, at: float) -> list[Change]:
-    """Apply an event to the session and return the changes."""
-    handler, heard, in_history = HANDLERS[type(event)]
-    if heard is not None:
-        session.heard_at = at
-        session.heard = event.what if type(event) is ev.IgnoredMessage else heard
-        session.retrying = None
-    replay = session.reducer_state.replay
-    if replay is not None:
-        if in_history and history.is_history(session, replay, event, at):
-            return history.add(session, replay, handler, event, at)
-        session.replaying = False
-    # `SubagentChanged` does not count: a subagent's state already says whether the subagent is running.
-    works = in_history and heard is not None and type(event) is not ev.SubagentChanged
-    if works and session.phase == "idle" and session.turn:
-        session.background_at = at
-    return handler(session, event, at)

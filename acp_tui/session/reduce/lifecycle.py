@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.record import REQUEST_CANCELLED
-from acp_tui.session.reduce import history, requests
-from acp_tui.session.reduce import subagents as subagent_lifecycle
+from acp_tui.session.reduce import history, requests, subagents
 from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed, touch
 from acp_tui.session.reduce.facts import begin_restore, reset_facts, set_modes, set_options, update_settings
 from acp_tui.session.reduce.plans import end_compactions
@@ -72,7 +71,7 @@ def _end_everything(
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
     changes += requests.cancel_all(session, acp_tui_ended=acp_tui_ended)
-    changes += subagent_lifecycle.end_all(session, at, acp_tui_ended=acp_tui_ended)
+    changes += subagents.end_all(session, at, acp_tui_ended=acp_tui_ended)
     changes += end_agent_terminals(session, at)
     changes += end_own_tool_calls(session, at)
     changes += end_compactions(session)
@@ -157,7 +156,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     if event.how == "load":
         changes += end_message(session, at)
         changes += close_open_calls(session, "unfinished", at)
-        subagent_lifecycle.end_loading(session)
+        subagents.end_loading(session)
     if event.session_id is not None:
         session.session_id = event.session_id
     if event.config_options is not None:

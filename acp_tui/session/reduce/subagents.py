@@ -10,6 +10,7 @@ from acp_tui.session.record import Change
 from acp_tui.session.reduce import requests
 from acp_tui.session.reduce.entries import add_entry, add_notice, end_message, out_of_phase, touch
 from acp_tui.session.reduce.messages import session_message
+from acp_tui.session.reduce.rules import reduce
 from acp_tui.session.reduce.tool_calls import close_open_calls, tool_call_changed
 from acp_tui.session.reduce.turns import begin_work, end_turn
 from acp_tui.session.safe_text import escape_line
@@ -26,10 +27,10 @@ from acp_tui.session.state import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any
 
+    from acp_tui.session.reduce.rules import Handler
     from acp_tui.session.state import Elicitation, Permission
-
 
 MAX_SUBAGENTS = 200
 """The maximum number of subagents in a conversation.
@@ -42,6 +43,18 @@ MAX_SIZE = 8_000_000
 """The maximum size of a subagent's transcript, in characters. Updates beyond it are only in the log."""
 EVENT_SIZE = 200
 """What an event counts towards `MAX_SIZE` in addition to its text, in characters."""
+_REQUEST_EVENTS = (
+    ev.PermissionRequested,
+    ev.PermissionAnswered,
+    ev.Decided,
+    ev.RequestWithdrawn,
+    ev.ElicitationRequested,
+    ev.ElicitationAnswered,
+    ev.ElicitationCompleted,
+)
+
+
+# --------------------------------------------------------------------------- limits
 
 
 def has_room(root: Session, parent: Subagent | None) -> bool:
@@ -51,6 +64,16 @@ def has_room(root: Session, parent: Subagent | None) -> bool:
         depth += 1
         parent = root.subagents.get(parent.parent)
     return depth <= MAX_DEPTH and len(root.subagents) < MAX_SUBAGENTS
+
+
+def add_size(entry: Subagent, size: int, at: float) -> list[Change]:
+    """Count an addition to a transcript. If the transcript becomes too long, truncate it with a notice."""
+    entry.size += size
+    if entry.is_truncated or entry.size <= MAX_SIZE:
+        return []
+    entry.is_truncated = True
+    text = "This transcript is too long: the rest of it is only in the session's log."
+    return add_notice(entry.session, at, text, level="warning")
 
 
 def text_size(event: ev.Event) -> int:
@@ -76,21 +99,10 @@ def content_size(item: Content | Diff | TerminalRef | None) -> int:
     return len(item.old or "") + len(item.new or "") if isinstance(item, Diff) else 0
 
 
-if TYPE_CHECKING:
-    Apply = Callable[[Session, ev.Event, float], list[Change]]
-
-_REQUEST_EVENTS = (
-    ev.PermissionRequested,
-    ev.PermissionAnswered,
-    ev.Decided,
-    ev.RequestWithdrawn,
-    ev.ElicitationRequested,
-    ev.ElicitationAnswered,
-    ev.ElicitationCompleted,
-)
+# --------------------------------------------------------------------------- a subagent's session
 
 
-def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: Apply) -> list[Change]:
+def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float) -> list[Change]:
     """Apply an event to the session of a subagent.
 
     If the transcript is or becomes too long, only events about requests are applied.
@@ -99,22 +111,12 @@ def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float, apply: 
         notice = add_size(entry, EVENT_SIZE + text_size(event), at)
         if entry.is_truncated:
             return lift(root, entry, notice) if notice else []
-    changes = count_added(entry, apply(entry.session, event, at))
+    changes = count_added(entry, reduce(entry.session, event, at))
     if type(event) is ev.ToolCallChanged:
         for item in event.content or ():
             if isinstance(item, TerminalRef) and item.terminal_id in root.terminals:
                 entry.session.terminals.setdefault(item.terminal_id, root.terminals[item.terminal_id])
     return lift(root, entry, changes)
-
-
-def add_size(entry: Subagent, size: int, at: float) -> list[Change]:
-    """Count an addition to a transcript. If the transcript becomes too long, truncate it with a notice."""
-    entry.size += size
-    if entry.is_truncated or entry.size <= MAX_SIZE:
-        return []
-    entry.is_truncated = True
-    text = "This transcript is too long: the rest of it is only in the session's log."
-    return add_notice(entry.session, at, text, level="warning")
 
 
 def _is_about_request(event: ev.Event) -> bool:
@@ -149,27 +151,7 @@ def lift(root: Session, entry: Subagent, changes: list[Change]) -> list[Change]:
     return changes
 
 
-def message_changed(root: Session, event: ev.SessionMessageChanged, at: float) -> list[Change]:
-    """Add or change a message between the agent itself and a subagent."""
-    return change_message(root, None, event, at)
-
-
-def change_message(
-    root: Session, entry: Subagent | None, event: ev.SessionMessageChanged, at: float
-) -> list[Change]:
-    """Add or change a message in the transcript of the subagent `entry`; None means the main agent."""
-    session = entry.session if entry is not None else root
-    own_id = entry.session_id if entry is not None else root.session_id
-    if entry is not None:
-        size = EVENT_SIZE + sum(content_size(item) for item in event.contents or ())
-        notice = add_size(entry, size, at)
-        if entry.is_truncated:
-            return notice
-    changes = session_message(session, event, own_id, at)
-    message = session.reducer_state.session_messages[event.message_id]
-    peer = root.subagents.get(message.peer_id)
-    message.peer = peer.name if peer is not None else ""
-    return changes if entry is None else count_added(entry, changes)
+# --------------------------------------------------------------------------- subagents known by a session
 
 
 def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> list[Change]:
@@ -177,7 +159,7 @@ def subagent_changed(root: Session, event: ev.SubagentChanged, at: float) -> lis
     return _announce(root, None, event, at) if event.session_id else []
 
 
-def elsewhere(root: Session, event: ev.OtherSessionUpdate, at: float, apply: Apply) -> list[Change]:
+def elsewhere(root: Session, event: ev.OtherSessionUpdate, at: float) -> list[Change]:
     """Apply an event of a subagent's session, or of a session that was not announced.
 
     If the event also names a parent tool call, as `InSubagent` does, the call's id is ignored: an agent
@@ -187,14 +169,14 @@ def elsewhere(root: Session, event: ev.OtherSessionUpdate, at: float, apply: App
     if type(inner) is ev.InSubagent:
         inner = inner.inner
     if entry is None:
-        return _unannounced(root, event.session_id, inner, at, apply)
+        return _unannounced(root, event.session_id, inner, at)
     if type(inner) is ev.SubagentChanged:
         if not inner.session_id:  # its own state
             return _announce(root, None, replace(inner, session_id=event.session_id), at)
         return _announce(root, entry, inner, at)
     if type(inner) is ev.SessionMessageChanged:
         return lift(root, entry, change_message(root, entry, inner, at))
-    return apply_to(root, entry, inner, at, apply)
+    return apply_to(root, entry, inner, at)
 
 
 def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged, at: float) -> list[Change]:
@@ -219,12 +201,9 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
             size=foreign.size if foreign else 0,
             stray=out_of_phase(where),
         )
-        changes = add_entry(where, entry, at)
-        if parent is not None:
-            changes = lift(root, parent, changes)
+        changes = _add(root, parent, entry, at)
         count_added(entry, [Change("added", known) for known in entry.session.entries])
         entry.session.cwd, entry.session.mcp_servers = where.cwd, root.mcp_servers
-        root.subagents[entry.key] = entry
         if foreign is not None:
             foreign.notice.text = "A subagent sent updates before it was announced"
             changes.append(touch(foreign.notice))
@@ -235,6 +214,14 @@ def _announce(root: Session, parent: Subagent | None, event: ev.SubagentChanged,
     entry.session.cwd = event.cwd or entry.session.cwd
     inner = [] if event.state is None else _set_state(root, entry, event, at)
     return [*changes, *lift(root, entry, inner)]
+
+
+def _add(root: Session, parent: Subagent | None, entry: Subagent, at: float) -> list[Change]:
+    """Add a subagent to the transcript of `parent`; None means the main agent."""
+    root.subagents[entry.key] = entry
+    if parent is None:
+        return add_entry(root, entry, at)
+    return lift(root, parent, add_entry(parent.session, entry, at))
 
 
 def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: float) -> list[Change]:
@@ -261,7 +248,7 @@ def _set_state(root: Session, entry: Subagent, event: ev.SubagentChanged, at: fl
     return end_turn(session, at, None if event.error else event.stop_reason, event.error)
 
 
-def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, apply: Apply) -> list[Change]:
+def _unannounced(root: Session, session_id: str, event: ev.Event, at: float) -> list[Change]:
     """Apply an event of a session that was not announced, within the limits.
 
     Add a notice for the session's first event.
@@ -285,7 +272,7 @@ def _unannounced(root: Session, session_id: str, event: ev.Event, at: float, app
         foreign[session_id] = known
     known.size += EVENT_SIZE + text_size(event)
     if known.size <= MAX_SIZE and not isinstance(event, (ev.SubagentChanged, ev.SessionMessageChanged)):
-        apply(known.session, event, at)
+        reduce(known.session, event, at)
     return changes
 
 
@@ -312,75 +299,10 @@ def end_all(root: Session, at: float, *, acp_tui_ended: bool) -> list[Change]:
     return changes
 
 
-def close_calls(root: Session, at: float) -> list[Change]:
-    """If the tool call that started a subagent has ended, end the open calls of this subagent."""
-    changes: list[Change] = []
-    for entry in root.subagents.values():
-        if entry.call is not None and entry.call.done and entry.is_running:
-            status = entry.call.status if entry.call.status == "cancelled" else "unfinished"
-            changes += lift(root, entry, close_open_calls(entry.session, status, at))
-            entry.ended_at = at
-    return changes
+# --------------------------------------------------------------------------- subagents known by a tool call
 
 
-if TYPE_CHECKING:
-    RequestEvent = (
-        ev.Decided
-        | ev.PermissionAnswered
-        | ev.RequestWithdrawn
-        | ev.ElicitationAnswered
-        | ev.ElicitationCompleted
-    )
-
-
-def permission_requested(
-    root: Session, event: ev.PermissionRequested, at: float, apply: Apply
-) -> list[Change]:
-    """Add a permission request to the transcript of `root`, and to that of a known subagent that asks."""
-    owners = root.subagents if event.session_id else root.reducer_state.call_owners
-    entry = owners.get(event.session_id or event.call_id)
-    if entry is None:
-        call_id = f"{event.session_id}/{event.call_id}" if event.session_id else event.call_id
-        return requests.permission_requested(root, replace(event, call_id=call_id), at)
-    inner = apply_to(root, entry, replace(event, session_id=""), at, apply)
-    key = f"{entry.key}/{event.call_id}"
-    if (call := entry.session.tool_calls.get(event.call_id)) is not None:
-        root.tool_calls[key] = call  # so that the request finds it
-    asked = replace(event, call_id=key, session_id="")
-    return [*inner, *requests.permission_requested(root, asked, at, subagent=entry.key)]
-
-
-def elicitation_requested(
-    root: Session, event: ev.ElicitationRequested, at: float, apply: Apply
-) -> list[Change]:
-    """Add a question for the user to the transcript of `root`, and to that of a known subagent that asks."""
-    owners = root.subagents if event.session_id else root.reducer_state.call_owners
-    entry = owners.get(event.session_id or event.call_id or "")
-    if entry is None:
-        return requests.elicitation_requested(root, event, at)
-    inner = apply_to(root, entry, replace(event, session_id=""), at, apply)
-    return [*inner, *requests.elicitation_requested(root, event, at, subagent=entry.key)]
-
-
-def about_request(
-    handler: Callable[[Session, ev.Event, float], list[Change]],
-    root: Session,
-    event: RequestEvent,
-    at: float,
-    apply: Apply,
-) -> list[Change]:
-    """Apply a pending request's event to `root` and, if a subagent asked, to the subagent's session."""
-    asked: Permission | Elicitation | None
-    if isinstance(event, ev.ElicitationCompleted):
-        asked = root.reducer_state.elicitations.get(event.elicitation_id)
-    else:
-        asked = root.permissions.get(event.request_id) or root.elicitations.get(event.request_id)
-    entry = root.subagents.get(asked.subagent) if asked is not None else None
-    changes = handler(root, event, at)
-    return changes if entry is None else [*changes, *apply_to(root, entry, event, at, apply)]
-
-
-def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) -> list[Change]:
+def in_subagent(root: Session, event: ev.InSubagent, at: float) -> list[Change]:
     """Apply an event of a subagent, if the subagent is identified only by the tool call that started it.
 
     If the tool call is unknown, the event is applied to the conversation's own session.
@@ -405,23 +327,105 @@ def in_subagent(root: Session, event: ev.InSubagent, at: float, apply: Apply) ->
                 began_at=call.at,
                 stray=out_of_phase(where),
             )
-            changes = add_entry(where, entry, at)
-            if parent is not None:
-                changes = lift(root, parent, changes)
-            root.subagents[key] = entry
+            changes = _add(root, parent, entry, at)
     if entry is None or own:
-        return apply(root, inner, at)
+        return reduce(root, inner, at)
     if type(inner) is ev.ToolCallChanged:
         root.reducer_state.call_owners[inner.call_id] = entry
-    return [*changes, *apply_to(root, entry, inner, at, apply)]
+    return [*changes, *apply_to(root, entry, inner, at)]
 
 
-def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float, apply: Apply) -> list[Change]:
+def owned_call_changed(root: Session, event: ev.ToolCallChanged, at: float) -> list[Change]:
     """Update a tool call of the agent or of a subagent, even if the update does not name the subagent."""
     entry = root.reducer_state.call_owners.get(event.call_id)
     if entry is not None:
-        return apply_to(root, entry, event, at, apply)
+        return apply_to(root, entry, event, at)
     changes = tool_call_changed(root, event, at)
     if root.subagents and (started := root.subagents.get(f"call {event.call_id}")) is not None:
         changes.append(touch(started))  # the state of the subagent is that of the call
     return changes
+
+
+def ending_calls(handler: Handler) -> Handler:
+    """Return a handler that also ends the open calls of subagents whose own call the event ends."""
+
+    def handle(root: Session, event: Any, at: float) -> list[Change]:
+        changes = handler(root, event, at)
+        for entry in root.subagents.values():
+            if entry.call is not None and entry.call.done and entry.is_running:
+                status = entry.call.status if entry.call.status == "cancelled" else "unfinished"
+                changes += lift(root, entry, close_open_calls(entry.session, status, at))
+                entry.ended_at = at
+        return changes
+
+    return handle
+
+
+# --------------------------------------------------------------------------- messages
+
+
+def message_changed(root: Session, event: ev.SessionMessageChanged, at: float) -> list[Change]:
+    """Add or change a message between the agent itself and a subagent."""
+    return change_message(root, None, event, at)
+
+
+def change_message(
+    root: Session, entry: Subagent | None, event: ev.SessionMessageChanged, at: float
+) -> list[Change]:
+    """Add or change a message in the transcript of the subagent `entry`; None means the main agent."""
+    session = entry.session if entry is not None else root
+    own_id = entry.session_id if entry is not None else root.session_id
+    if entry is not None:
+        size = EVENT_SIZE + sum(content_size(item) for item in event.contents or ())
+        notice = add_size(entry, size, at)
+        if entry.is_truncated:
+            return notice
+    changes = session_message(session, event, own_id, at)
+    message = session.reducer_state.session_messages[event.message_id]
+    peer = root.subagents.get(message.peer_id)
+    message.peer = peer.name if peer is not None else ""
+    return changes if entry is None else count_added(entry, changes)
+
+
+# --------------------------------------------------------------------------- requests
+
+
+def permission_requested(root: Session, event: ev.PermissionRequested, at: float) -> list[Change]:
+    """Add a permission request to the transcript of `root`, and to that of a known subagent that asks."""
+    owners = root.subagents if event.session_id else root.reducer_state.call_owners
+    entry = owners.get(event.session_id or event.call_id)
+    if entry is None:
+        call_id = f"{event.session_id}/{event.call_id}" if event.session_id else event.call_id
+        return requests.permission_requested(root, replace(event, call_id=call_id), at)
+    inner = apply_to(root, entry, replace(event, session_id=""), at)
+    key = f"{entry.key}/{event.call_id}"
+    if (call := entry.session.tool_calls.get(event.call_id)) is not None:
+        root.tool_calls[key] = call  # so that the request finds it
+    asked = replace(event, call_id=key, session_id="")
+    return [*inner, *requests.permission_requested(root, asked, at, subagent=entry.key)]
+
+
+def elicitation_requested(root: Session, event: ev.ElicitationRequested, at: float) -> list[Change]:
+    """Add a question for the user to the transcript of `root`, and to that of a known subagent that asks."""
+    owners = root.subagents if event.session_id else root.reducer_state.call_owners
+    entry = owners.get(event.session_id or event.call_id or "")
+    if entry is None:
+        return requests.elicitation_requested(root, event, at)
+    inner = apply_to(root, entry, replace(event, session_id=""), at)
+    return [*inner, *requests.elicitation_requested(root, event, at, subagent=entry.key)]
+
+
+def about_request(handler: Handler) -> Handler:
+    """Return a handler that also applies the event to the subagent whose request the event is about."""
+
+    def handle(root: Session, event: Any, at: float) -> list[Change]:
+        asked: Permission | Elicitation | None
+        if isinstance(event, ev.ElicitationCompleted):
+            asked = root.reducer_state.elicitations.get(event.elicitation_id)
+        else:
+            asked = root.permissions.get(event.request_id) or root.elicitations.get(event.request_id)
+        entry = root.subagents.get(asked.subagent) if asked is not None else None
+        changes = handler(root, event, at)
+        return changes if entry is None else [*changes, *apply_to(root, entry, event, at)]
+
+    return handle
