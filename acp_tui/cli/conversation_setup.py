@@ -255,7 +255,7 @@ class ConversationSetup:
             cwd = cwd or stored.text("cwd")
             directories = directories or [Path(path) for path in stored.meta.get("directories") or []]
         elif cwd is None and launch.name == DEMO_AGENT and not wants_worktree(args):
-            from acp_tui.demo.project.sample_project import make_project
+            from acp_tui.demo.sample_project import make_project
 
             cwd = make_project()
         rules = [parse_spec(text, "allow") for text in args.allow]

@@ -11,7 +11,6 @@ from pathlib import Path
 
 from acp_tui.config.paths import paths
 from acp_tui.console import prepare_streams
-from acp_tui.demo.sign_in import SignIn, ask_in_terminal
 from acp_tui.errors import UserError
 
 SPEEDS = ("relaxed", "quick", "instant")
@@ -24,14 +23,13 @@ def main() -> int:
     """
     prepare_streams()
     args = _arguments()
-    sign_in = SignIn(args.store, required=args.auth)
     if args.sign_in:
-        return ask_in_terminal(sign_in)
+        return _sign_in(args.store)
     if sys.stdin.isatty():
         print("This is an ACP agent. It is waiting for a client on standard input.", file=sys.stderr)
         print("To try it: acp-tui exec demo tour", file=sys.stderr)
     try:
-        asyncio.run(_serve(args.store, sign_in, args.speed))
+        asyncio.run(_serve(args.store, args.auth, args.speed))
     except asyncio.CancelledError:
         pass  # a signal arrived before a client did
     except UserError as error:
@@ -71,13 +69,30 @@ def _arguments() -> argparse.Namespace:
     return args
 
 
-async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
-    # Imported here because the SDK takes half a second to load, which --help and --sign-in need not wait for.
+def _sign_in(folder: Path) -> int:
+    """Ask on the terminal whether to sign in. Return the exit code; 0 means signed in.
+
+    Called in the process that the client starts for the sign-in method of the type `terminal`.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl+C ends it without a traceback
+    print("This is the demo agent of acp-tui. It has no accounts: this only demonstrates signing in.")
+    print("Sign in? [y/N] ", end="", flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        print("Not signed in.")
+        return 1
+    from acp_tui.demo.agent import SignIn
+
+    SignIn(folder, required=True).record()
+    print("Signed in.")
+    return 0
+
+
+async def _serve(folder: Path, sign_in_required: bool, speed: str) -> None:
+    # Imported here because the SDK takes half a second to load, which --help need not wait for.
     from acp.agent.connection import AgentSideConnection
 
-    from acp_tui.demo.agent import DemoAgent
-    from acp_tui.demo.sessions.settings import Settings
-    from acp_tui.demo.sessions.store import SessionStore
+    from acp_tui.demo.agent import DemoAgent, SignIn
+    from acp_tui.demo.sessions import SessionStore, Settings
     from acp_tui.demo.wire import Wire
 
     # Shut down properly on signals: a running command must not outlive the agent.
@@ -86,6 +101,7 @@ async def _serve(folder: Path, sign_in: SignIn, speed: str) -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     wire = await Wire.on_stdio()
+    sign_in = SignIn(folder, required=sign_in_required)
     agent = DemoAgent(wire, SessionStore(folder / "sessions"), sign_in, Settings(pace=speed))
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)
     try:

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from acp import PROTOCOL_VERSION, RequestError, update_user_message
-from acp.helpers import update_available_commands
 from acp.schema import (
     AgentAuthCapabilities,
     AgentCapabilities,
     AuthenticateResponse,
+    AuthMethodAgent,
     ClientCapabilities,
     CloseSessionResponse,
+    EnvVarAuthMethod,
     ForkSessionResponse,
     Implementation,
     InitializeResponse,
@@ -38,35 +39,77 @@ from acp.schema import (
     SessionInfo,
     SessionInfoUpdate,
     SessionListCapabilities,
+    SessionNotification,
     SessionResumeCapabilities,
     SetSessionConfigOptionResponse,
     SetSessionModeResponse,
+    TerminalAuthMethod,
 )
 
 from acp_tui import __version__
+from acp_tui.config.paths import write_private
 from acp_tui.demo import commands
-from acp_tui.demo.auth_methods import AGENT_METHOD_ID, auth_methods
-from acp_tui.demo.commands.conversation.account import SIGN_IN_COMMAND
-from acp_tui.demo.commands.slash_command import available_commands
-from acp_tui.demo.sessions import state_updates
-from acp_tui.demo.sessions.history import RAW
-from acp_tui.demo.sessions.open_session import OpenSession
-from acp_tui.demo.turn import NO_RUNNING_TURN, EndTurn, Turn, parse_stored_update
+from acp_tui.demo.conversation_commands import sign_in
+from acp_tui.demo.sessions import RAW, OpenSession
+from acp_tui.demo.turn import NO_RUNNING_TURN, EndTurn, Turn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from acp import Client
     from acp.schema import StopReason
 
-    from acp_tui.demo.auth_methods import AuthMethod
-    from acp_tui.demo.sessions.settings import Settings
-    from acp_tui.demo.sessions.store import SessionStore, StoredSession
-    from acp_tui.demo.sign_in import SignIn
-    from acp_tui.demo.tools.mcp_client import McpServer
+    from acp_tui.demo.mcp_client import McpServer
+    from acp_tui.demo.sessions import SessionStore, Settings, StoredSession
     from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 
+AuthMethod: TypeAlias = EnvVarAuthMethod | TerminalAuthMethod | AuthMethodAgent
+
+AGENT_METHOD_ID = "demo"
 SIGN_IN_STEPS = 60
 """How many steps a sign-in takes; the pace setting determines their length."""
+
+
+class SignIn:
+    """Stores whether the user has signed in. It protects nothing: it shows how clients sign in."""
+
+    def __init__(self, folder: Path, *, required: bool) -> None:
+        self._file = folder / "signed-in"
+        self.required = required
+
+    @property
+    def missing(self) -> bool:
+        """True if a sign-in is required but has not happened; requests must be refused then."""
+        return self.required and not self._file.exists()
+
+    def record(self) -> None:
+        """Sign in, also for other processes: the sign-in is stored on disk."""
+        write_private(self._file, "No account and no secret: the demo agent only pretends to sign in.\n")
+
+    def clear(self) -> None:
+        """Sign out, also for other processes, and require a sign-in from now on."""
+        self.required = True
+        self._file.unlink(missing_ok=True)
+
+    def methods(self, client: ClientCapabilities) -> list[AuthMethod]:
+        """Return the sign-in methods for a client with these capabilities; none if no sign-in is required."""
+        methods: list[AuthMethod] = []
+        if self.required:
+            description = "Always succeeds: the demo has no accounts"
+            methods.append(AuthMethodAgent(id=AGENT_METHOD_ID, name="Sign in", description=description))
+        # Only for clients that can run a sign-in program in a terminal.
+        if self.required and client.auth and client.auth.terminal:
+            methods.append(
+                TerminalAuthMethod(
+                    type="terminal",
+                    id="demo-terminal",
+                    name="Sign in on a terminal",
+                    description="Asks one question on a real terminal",
+                    args=["--sign-in"],
+                )
+            )
+        return methods
 
 
 class DemoAgent:
@@ -116,12 +159,9 @@ class DemoAgent:
                 ),
                 auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.required else None),
             ),
-            auth_methods=self._auth_methods(),
+            auth_methods=self._sign_in.methods(self._capabilities),
             field_meta={"steering": {"supported": True}},
         )
-
-    def _auth_methods(self) -> list[AuthMethod]:
-        return auth_methods(self._capabilities) if self._sign_in.required else []
 
     async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
         """Sign in with the method `AGENT_METHOD_ID`. The client itself runs the other method."""
@@ -137,15 +177,12 @@ class DemoAgent:
         self._sign_in.record()
         return AuthenticateResponse()
 
-    def _sign_out(self) -> None:
-        """Sign out, and require a sign-in from now on."""
-        self._sign_in.required = True
-        self._sign_in.clear()
-
     def _check_sign_in(self) -> None:
         if self._sign_in.missing:
-            methods = [method.model_dump(by_alias=True, exclude_none=True) for method in self._auth_methods()]
-            raise RequestError.auth_required({"authMethods": methods})
+            methods = self._sign_in.methods(self._capabilities)
+            raise RequestError.auth_required(
+                {"authMethods": [method.model_dump(by_alias=True, exclude_none=True) for method in methods]}
+            )
 
     # ------------------------------------------------------------------ sessions
 
@@ -158,9 +195,9 @@ class DemoAgent:
     ) -> NewSessionResponse:
         """Start a session with the default settings."""
         self._check_sign_in()
-        settings = type(self._settings)(**vars(self._settings))
-        session = self._open(self._store.create(cwd, additional_directories or [], settings), mcp_servers)
-        return NewSessionResponse(session_id=session.stored.id, **self._settings_state(session.stored))
+        stored = self._store.create(cwd, additional_directories or [], self._settings)
+        state = _settings_state(self._open(stored, mcp_servers))
+        return NewSessionResponse(session_id=stored.id, **state)
 
     async def load_session(
         self,
@@ -174,12 +211,11 @@ class DemoAgent:
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
             if update["sessionUpdate"] == RAW:
-                await self._wire.send(
-                    {"jsonrpc": "2.0", "method": "session/update", "params": update["params"]}
-                )
-                continue
-            await self._client.session_update(session_id, parse_stored_update(session_id, update))
-        return LoadSessionResponse(**self._settings_state(session.stored))
+                await self._wire.notify("session/update", update["params"])
+            else:
+                params = {"sessionId": session_id, "update": update}
+                await session.send(SessionNotification.model_validate(params).update)
+        return LoadSessionResponse(**_settings_state(session))
 
     async def resume_session(
         self,
@@ -191,7 +227,7 @@ class DemoAgent:
     ) -> ResumeSessionResponse:
         """Reopen a session without replaying its history."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
-        return ResumeSessionResponse(**self._settings_state(session.stored))
+        return ResumeSessionResponse(**_settings_state(session))
 
     async def fork_session(
         self,
@@ -205,8 +241,7 @@ class DemoAgent:
         self._check_sign_in()
         original = self._sessions[session_id].stored if session_id in self._sessions else None
         copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
-        session = self._open(copy, mcp_servers)
-        return ForkSessionResponse(session_id=copy.id, **self._settings_state(session.stored))
+        return ForkSessionResponse(session_id=copy.id, **_settings_state(self._open(copy, mcp_servers)))
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
@@ -239,17 +274,14 @@ class DemoAgent:
         self._store.delete(session_id)
 
     async def _close(self, session: OpenSession) -> None:
-        session.cancel()
-        session.cancel_subagents()
-        if session.turn_task is not None:
-            await asyncio.wait([session.turn_task])
-        if session.mcp_connections is not None:
-            await session.mcp_connections.close()
+        await session.close()
         self._sessions.pop(session.stored.id, None)
 
     def _open(self, stored: StoredSession, mcp_servers: list[McpServer] | None) -> OpenSession:
-        session = self._sessions[stored.id] = OpenSession(stored, self._sign_out, mcp_servers or [])
-        self._wire.call_after_response(lambda: session.run_in_background(self._send_initial_state(session)))
+        session = self._sessions[stored.id] = OpenSession(
+            stored, self._client, self._capabilities, self._sign_in.clear, mcp_servers or []
+        )
+        self._wire.call_after_response(lambda: session.run_in_background(_send_initial_state(session)))
         return session
 
     def _reopen(
@@ -262,13 +294,6 @@ class DemoAgent:
         stored.cwd, stored.directories = cwd, directories or []
         return self._open(stored, mcp_servers)
 
-    async def _send_initial_state(self, session: OpenSession) -> None:
-        """Send the available commands and the usage. The client must already know the session's id."""
-        await self._client.session_update(
-            session.stored.id, update_available_commands(available_commands(few=session.few_commands))
-        )
-        await state_updates.send_usage(self._client, session.stored)
-
     def _open_session(self, session_id: str) -> OpenSession:
         session = self._sessions.get(session_id)
         if session is None:
@@ -277,34 +302,26 @@ class DemoAgent:
 
     # ------------------------------------------------------------------ settings
 
-    def _settings_state(self, stored: StoredSession) -> dict[str, Any]:
-        return {
-            "modes": stored.settings.mode_state(),
-            "config_options": state_updates.supported_options(stored, self._capabilities),
-        }
-
     async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
         """Change the mode. Send the client the mode and the config options, one of which repeats the mode."""
         session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)
-        await state_updates.send_settings(self._client, session.stored, self._capabilities)
+        await session.send_settings()
         return SetSessionModeResponse()
 
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_meta: Any
     ) -> SetSessionConfigOptionResponse:
         """Change an option and return all options, because changing an option can change others."""
-        stored = self._open_session(session_id).stored
-        stored.settings.set(config_id, value)
-        self._store.save(stored)
+        session = self._open_session(session_id)
+        session.stored.settings.set(config_id, value)
+        self._store.save(session.stored)
         if config_id == "mode":
-            await state_updates.send_settings(self._client, stored, self._capabilities)
+            await session.send_settings()
         if config_id == "model":
-            await state_updates.send_usage(self._client, stored)
-        return SetSessionConfigOptionResponse(
-            config_options=state_updates.supported_options(stored, self._capabilities)
-        )
+            await session.send_usage()
+        return SetSessionConfigOptionResponse(config_options=session.config_options)
 
     # ------------------------------------------------------------------ prompts
 
@@ -313,12 +330,12 @@ class DemoAgent:
         session = self._open_session(session_id)
         if session_id in self._turns:
             raise RequestError(-32600, "A turn is already running in this session")
-        turn = Turn(self._client, self._wire, session, self._capabilities, blocks=prompt, meta=meta)
-        if turn.text.split()[:1] == [f"/{SIGN_IN_COMMAND}"]:
+        turn = Turn(session, self._wire, prompt, meta)
+        if turn.text.split()[:1] == [f"/{sign_in.name}"]:
             self._sign_in.required = True
         self._check_sign_in()
         self._turns[session_id] = turn
-        start = session.stored.history.position()
+        start = len(session.stored.history.updates)
         session.turn_task = asyncio.create_task(self._run_turn(turn))
         try:
             reason: StopReason = await session.turn_task
@@ -332,7 +349,7 @@ class DemoAgent:
             self._save_turn(session)
         if reason == "refusal":
             # A refused prompt and the refusal are removed from the conversation.
-            session.stored.history.truncate(start)
+            del session.stored.history.updates[start:]
             self._store.save(session.stored)
         return PromptResponse(stop_reason=reason, usage=turn.token_usage)
 
@@ -389,7 +406,7 @@ class DemoAgent:
             self._check_sign_in()
             await self._delete_session(params["sessionId"])
         elif method == "logout" and self._sign_in.required:
-            self._sign_out()
+            self._sign_in.clear()
         else:
             raise RequestError.method_not_found(method)
         return {}
@@ -402,3 +419,13 @@ class DemoAgent:
             if turn.request_id == params.get("requestId"):
                 turn.request_cancelled = True
                 turn.session.cancel()
+
+
+async def _send_initial_state(session: OpenSession) -> None:
+    """Send the available commands and the usage. The client must already know the session's id."""
+    await session.send(commands.command_list(few=session.few_commands))
+    await session.send_usage()
+
+
+def _settings_state(session: OpenSession) -> dict[str, Any]:
+    return {"modes": session.stored.settings.mode_state(), "config_options": session.config_options}

@@ -1,42 +1,60 @@
-"""One turn: the updates that can be sent while a prompt is answered."""
+"""One turn: what can be sent while a prompt is answered, and the slash commands that answer it."""
 
 from __future__ import annotations
 
 import asyncio
 import re
 import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp import plan_entry, text_block, update_plan, update_user_message
+from acp import (
+    plan_entry,
+    start_tool_call,
+    text_block,
+    tool_content,
+    update_plan,
+    update_tool_call,
+    update_user_message,
+)
 from acp.schema import (
     AgentMessageChunk,
     AgentThoughtChunk,
-    SessionNotification,
+    AllowedOutcome,
+    CreateElicitationResponse,
+    ElicitationFormSessionMode,
+    ElicitationUrlSessionMode,
+    PermissionOption,
     TextContentBlock,
+    ToolCallLocation,
+    ToolCallUpdate,
     Usage,
 )
 from acp.utils import serialize_params
 
-from acp_tui.demo.sessions import state_updates
-from acp_tui.demo.sessions.settings import MODELS
+from acp_tui.demo.sessions import MODELS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from acp import Client
     from acp.schema import (
         AudioContentBlock,
-        ClientCapabilities,
+        ContentToolCallContent,
         EmbeddedResourceContentBlock,
+        FileEditToolCallContent,
         ImageContentBlock,
         PlanEntryPriority,
         PlanEntryStatus,
         ResourceContentBlock,
         StopReason,
+        TerminalToolCallContent,
+        ToolCallStatus,
+        ToolKind,
     )
 
-    from acp_tui.demo.sessions.open_session import OpenSession
+    from acp_tui.demo.sessions import OpenSession
     from acp_tui.demo.wire import Wire
 
     ContentBlock = (
@@ -46,10 +64,9 @@ if TYPE_CHECKING:
         | ResourceContentBlock
         | EmbeddedResourceContentBlock
     )
+    ToolCallContent = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 
-Chunking = Literal["character", "word", "line"]
-
-_SPLITTERS: dict[Chunking, Callable[[str], list[str]]] = {
+_SPLITTERS: dict[str, Callable[[str], list[str]]] = {
     "character": list,
     "word": re.compile(r"\S+\s*|\s+").findall,
     "line": lambda text: text.splitlines(keepends=True),
@@ -72,19 +89,13 @@ class Turn:
     """The context of one prompt: the client, the session, and methods to send updates."""
 
     def __init__(
-        self,
-        client: Client,
-        wire: Wire,
-        session: OpenSession,
-        capabilities: ClientCapabilities,
-        blocks: Sequence[ContentBlock],
-        meta: dict[str, Any],
+        self, session: OpenSession, wire: Wire, blocks: Sequence[ContentBlock], meta: dict[str, Any]
     ) -> None:
-        self.client = client
-        self.wire = wire
         self.session = session
         self.stored = session.stored
-        self.capabilities = capabilities
+        self.client = session.client
+        self.capabilities = session.capabilities
+        self.wire = wire
         self.blocks = blocks
         self.meta = meta
         self.request_id = wire.request_id
@@ -112,11 +123,22 @@ class Turn:
         """The working folder of the session."""
         return Path(self.stored.cwd)
 
+    @property
+    def client_capabilities(self) -> dict[str, Any]:
+        """The client's capabilities as sent. The SDK's models drop those that they do not know."""
+        capabilities: dict[str, Any] = self.wire.initialize_params.get("clientCapabilities", {})
+        return capabilities
+
+    def number(self, default: int, *, maximum: int, position: int = 0) -> int:
+        """Return a word of the argument as a number, at most `maximum`; the default if it is no number."""
+        word = "".join(self.argument.split()[position : position + 1])
+        return min(int(word), maximum) if word.isascii() and word.isdigit() else default
+
     # ------------------------------------------------------------------ updates
 
     async def send_update(self, update: Any, *, store: bool = True) -> None:
         """Send a session update; if `store` is true, add it to the history for replay."""
-        await self.client.session_update(self.session_id, update)
+        await self.session.send(update)
         if store:
             self.store_update(update)
 
@@ -124,17 +146,14 @@ class Turn:
         """Add an update to the history, without sending the update."""
         self.stored.history.add(serialize_params(update))
 
-    async def send_raw_update(self, update: dict[str, Any]) -> None:
-        """Send an update that the SDK's models cannot express."""
-        await self.send_notification("session/update", {"sessionId": self.session_id, "update": update})
-
-    async def send_notification(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification that the SDK may not know."""
-        await self.wire.send({"jsonrpc": "2.0", "method": method, "params": params})
+    async def send_raw_update(self, kind: str, /, session_id: str | None = None, **update: Any) -> None:
+        """Send an update that the SDK's models cannot express, by default for this session."""
+        params = {"sessionId": session_id or self.session_id, "update": {"sessionUpdate": kind, **update}}
+        await self.wire.notify("session/update", params)
 
     # ------------------------------------------------------------------ messages
 
-    async def say(self, text: str, *, chunking: Chunking = "word") -> None:
+    async def say(self, text: str, *, chunking: Literal["character", "word", "line"] = "word") -> None:
         """Send an agent message in chunks."""
         await self._stream(AgentMessageChunk, "agent_message_chunk", _SPLITTERS[chunking](text))
 
@@ -187,7 +206,40 @@ class Turn:
         tokens = self.token_usage.total_tokens
         self.stored.used += tokens
         self.stored.cost += tokens * MODELS[self.stored.settings.model].price / 1000
-        await state_updates.send_usage(self.client, self.stored)
+        await self.session.send_usage()
+
+    # ------------------------------------------------------------------ questions
+
+    async def ask_permission(
+        self, call: ToolCallUpdate, options: Sequence[PermissionOption]
+    ) -> PermissionOption:
+        """Ask for permission and return the option that was chosen.
+
+        Raises `EndTurn` if the client answers `cancelled`, because the turn was cancelled. Also raises
+        `EndTurn` if the client chooses an option that was not offered.
+        """
+        answer = await self.client.request_permission(self.session_id, call, list(options))
+        if not isinstance(answer.outcome, AllowedOutcome):
+            raise EndTurn("cancelled")
+        for option in options:
+            if option.option_id == answer.outcome.option_id:
+                return option
+        await self.say(f"Your client chose `{answer.outcome.option_id}`, which is not one of the options.")
+        raise EndTurn("end_turn")
+
+    def can_elicit(self, mode: Literal["form", "url"]) -> bool:
+        """Return True if the client supports this mode of elicitation. Others must not be used."""
+        return getattr(self.capabilities.elicitation, mode, None) is not None
+
+    async def elicit_form(self, message: str, schema: dict[str, Any]) -> CreateElicitationResponse:
+        """Ask the user to fill in a form, which a JSON schema describes."""
+        form = {"sessionId": self.session_id, "requestedSchema": schema}
+        return await self.client.create_elicitation(message, ElicitationFormSessionMode.model_validate(form))
+
+    async def elicit_visit(self, message: str, url: str, elicitation_id: str) -> CreateElicitationResponse:
+        """Ask the user to visit a web page."""
+        page = {"sessionId": self.session_id, "elicitationId": elicitation_id, "url": url}
+        return await self.client.create_elicitation(message, ElicitationUrlSessionMode.model_validate(page))
 
     # ------------------------------------------------------------------ pace
 
@@ -219,6 +271,124 @@ class Turn:
             await self.say(f'\n\nIn the middle of this turn, you said: "{self._steering.pop(0)}"\n\n')
 
 
-def parse_stored_update(session_id: str, update: dict[str, Any]) -> Any:
-    """Convert a stored update to the SDK's model."""
-    return SessionNotification.model_validate({"sessionId": session_id, "update": update}).update
+# ------------------------------------------------------------------ tool calls
+
+
+def text_content(text: str) -> ContentToolCallContent:
+    """Return a text as content of a tool call."""
+    return tool_content(text_block(text))
+
+
+def standard_options(kind: ToolKind) -> list[PermissionOption]:
+    """Return options to allow or reject, once or always. "Always" means all tool calls of this kind."""
+    what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
+    return [
+        PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
+        PermissionOption(
+            option_id="allow-always", name=f"Allow all {what} in this session", kind="allow_always"
+        ),
+        PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
+        PermissionOption(
+            option_id="reject-always", name=f"Reject all {what} in this session", kind="reject_always"
+        ),
+    ]
+
+
+class ToolCall:
+    """Sends a tool call and its updates. `start` comes first: it announces the id that updates refer to."""
+
+    def __init__(
+        self,
+        turn: Turn,
+        title: str,
+        kind: ToolKind | None,
+        *,
+        raw_input: Any = None,
+        content: Sequence[ToolCallContent] = (),
+        path: Path | None = None,
+        line: int | None = None,
+    ) -> None:
+        self._turn = turn
+        self.id = f"call-{uuid.uuid4().hex[:8]}"
+        self._kind = kind
+        self._content = list(content)
+        self._description: dict[str, Any] = {
+            "title": title,
+            "kind": kind,
+            "content": self._content or None,
+            "locations": [ToolCallLocation(path=str(path), line=line)] if path else None,
+            "raw_input": raw_input,
+        }
+
+    async def start(self, status: ToolCallStatus = "pending") -> ToolCall:
+        """Announce the tool call to the client."""
+        await self._turn.send_update(start_tool_call(self.id, status=status, **self._description))
+        await self._turn.pause(15)
+        return self
+
+    async def update(self, **changes: Any) -> None:
+        """Send what has changed. The client keeps the rest, also the content if that is None."""
+        await self._turn.send_update(update_tool_call(self.id, **changes))
+
+    async def complete(
+        self, *, content: Sequence[ToolCallContent] | None = None, raw_output: Any = None
+    ) -> None:
+        """Set the status to `completed`."""
+        await self.update(status="completed", content=content, raw_output=raw_output)
+        await self._turn.pause(15)
+
+    async def fail(self, reason: str) -> None:
+        """Set the status to `failed` and add the reason below the content."""
+        await self.update(status="failed", content=[*self._content, text_content(reason)])
+        await self._turn.pause(15)
+
+    async def ask(self, options: Sequence[PermissionOption]) -> PermissionOption:
+        """Ask for permission, with everything that the user needs to decide. Raises `EndTurn`."""
+        call = ToolCallUpdate(tool_call_id=self.id, status="pending", **self._description)
+        return await self._turn.ask_permission(call, options)
+
+    async def start_if_allowed(self) -> bool:
+        """Announce the call, and set the status to `in_progress` if it is allowed, otherwise to `failed`."""
+        await self.start()
+        refusal = await self._refusal()
+        await (self.fail(refusal) if refusal else self.update(status="in_progress"))
+        return refusal is None
+
+    async def _refusal(self) -> str | None:
+        """Return why the call is not allowed, by the mode, by a remembered answer, or by asking the user."""
+        stored = self._turn.stored
+        if stored.settings.mode == "plan":
+            return "Refused: the demo changes nothing in plan mode. Switch to another mode first."
+        if stored.settings.mode == "auto":
+            return None
+        kind: ToolKind = self._kind or "other"
+        allowed = stored.remembered.get(kind)
+        if allowed is None:
+            option = await self.ask(standard_options(kind))
+            allowed = option.kind.startswith("allow")
+            if option.kind.endswith("always"):
+                stored.remembered[kind] = allowed
+        return None if allowed else "Rejected by the user."
+
+
+# ------------------------------------------------------------------ slash commands
+
+CommandFunction = Callable[[Turn], Awaitable["StopReason | None"]]
+"""Runs a command and returns the stop reason of the turn; None means `end_turn`."""
+
+
+@dataclass(frozen=True)
+class SlashCommand:
+    """A slash command and its description for the client's menu."""
+
+    name: str
+    description: str
+    hint: str | None  # describes the argument
+    run: CommandFunction
+
+
+def slash_command(
+    name: str, description: str, hint: str | None = None
+) -> Callable[[CommandFunction], SlashCommand]:
+    """Turn the decorated function into a slash command. `commands.COMMANDS` lists them."""
+    return lambda run: SlashCommand(name, description, hint, run)

@@ -115,6 +115,10 @@ class Wire:
         request_id = _request.get()
         self._response_overrides[request_id] = {"jsonrpc": "2.0", "id": request_id, **outcome}
 
+    async def notify(self, method: str, params: Frame) -> None:
+        """Send a notification that the SDK may not know."""
+        await self.send({"jsonrpc": "2.0", "method": method, "params": params})
+
     async def write_line(self, text: str) -> None:
         """Write a line that is not a JSON-RPC frame."""
         self._writer.write(text.encode() + b"\n")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import pytest
 import pytest_asyncio
 
-from acp_tui.demo.project.sample_project import make_project
+from acp_tui.demo.sample_project import make_project
 from tests.support.demo_client import DemoClient
 from tests.support.schema import violations
 

@@ -8,8 +8,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING
 
-from acp_tui.demo.project.sample_files import BUG, FIX
-from acp_tui.demo.project.sample_project import is_sample, make_project
+from acp_tui.demo.sample_project import BUG, FIX, is_sample, make_project
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,7 +105,6 @@ def test_other_folders_are_not_mistaken_for_the_sample(tmp_path: Path, sample: P
 
 def test_creating_the_project_does_not_load_the_sdk() -> None:
     script = (
-        "import sys, acp_tui.demo.project.sample_project;"
-        " sys.exit('acp' in sys.modules or 'pydantic' in sys.modules)"
+        "import sys, acp_tui.demo.sample_project; sys.exit('acp' in sys.modules or 'pydantic' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.demo.project.sample_files import BUG, FIX
+from acp_tui.demo.sample_project import BUG, FIX
 from tests.support.demo_client import DemoClient, Frame, RpcError, choose
 
 if TYPE_CHECKING:

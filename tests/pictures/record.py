@@ -79,7 +79,7 @@ def main() -> None:
     """Record the tour and write the file."""
     with tempfile.TemporaryDirectory() as home:
         os.environ |= {"ACP_TUI_HOME": home, "ACP_TUI_DEMO_SPEED": "instant"}
-        from acp_tui.demo.project.sample_project import make_project
+        from acp_tui.demo.sample_project import make_project
 
         cwd = make_project()
         asyncio.run(run_tour(cwd))

@@ -1,6 +1,18 @@
-"""The files of the sample project, and the line with the bug."""
+"""Creates the sample project, which the demo works on by default: a small Python project with a bug."""
 
 from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from acp_tui.config.paths import paths, private_directory
+from acp_tui.errors import UserError
 
 MODULE = "basket.py"
 CHECKER = "check.py"
@@ -165,3 +177,117 @@ FILES = {
     CHECKER: _CHECK,
     ".gitignore": "__pycache__/\n",
 }
+
+
+PROJECT_NAME = "basket"
+MAX_AGE_DAYS = 14
+"""Age after which unused copies are removed; long enough for sessions to be resumed."""
+
+
+def make_project() -> Path:
+    """Copy the sample project to a new folder in the cache directory, and return the path of the copy."""
+    home = paths().cache / "demo"
+    try:
+        private_directory(home)
+        _remove_old_copies(home)
+        project = Path(tempfile.mkdtemp(prefix="sample-", dir=home)) / PROJECT_NAME
+        project.mkdir()
+        for name, text in FILES.items():
+            (project / name).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(
+            f"Cannot create the demo's sample project in {home}: {error.strerror or error}."
+        ) from error
+    _make_repository(project)
+    return project.resolve()
+
+
+def is_sample(folder: Path) -> bool:
+    """Return True if the folder looks like a copy of the sample project, with or without the bug."""
+    try:
+        text = (folder / MODULE).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return False
+    return folder.name == PROJECT_NAME and (BUG in text or FIX in text)
+
+
+def _remove_old_copies(home: Path) -> None:
+    oldest = time.time() - MAX_AGE_DAYS * 24 * 3600
+    for copy in home.glob("sample-*"):
+        try:
+            touched = max(entry.stat().st_mtime for entry in (copy, *copy.rglob("*")))
+        except OSError:
+            continue  # another process is removing it
+        if touched < oldest:
+            shutil.rmtree(copy, ignore_errors=True)
+
+
+def _make_repository(project: Path) -> None:
+    """If git is installed, create a repository with one commit. Ignore the user's configuration and hooks."""
+    # Otherwise a `GIT_DIR` of the caller (for example in a hook) would receive the commit.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    identity = ("-c", "user.name=acp-tui demo", "-c", "user.email=demo@example.invalid")
+    for arguments in (
+        ("-c", "init.defaultBranch=main", "init", "--quiet", "--template="),
+        ("add", "--all"),
+        (*identity, "commit", "--quiet", "--message", "A basket with a bug"),
+    ):
+        try:
+            subprocess.run(
+                ["git", *arguments], cwd=project, env=environment, check=True, capture_output=True, timeout=30
+            )
+        except (OSError, subprocess.SubprocessError):
+            shutil.rmtree(project / ".git", ignore_errors=True)
+            return
+
+
+OWN_FILE = "acp-tui-demo.txt"
+"""The only file the demo writes outside the sample project."""
+
+COLOUR_COMMAND = [sys.executable, "-P", "-m", "acp_tui.demo.colour_demo"]
+"""A command that only prints coloured text.
+
+`-P` keeps Python from importing modules of the folder in which the command runs.
+"""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What to read, edit and run in one folder."""
+
+    is_sample: bool  # the folder is a copy of the sample project
+    file_to_read: Path | None  # None: nothing to read
+    target: Path  # the file to edit
+    command: list[str]
+
+    @property
+    def fixes_bug(self) -> bool:
+        """True if the edit fixes the bug."""
+        return self.target == self.file_to_read
+
+    def edited_text(self, old: str | None) -> str:
+        """Return the target's new text. `old` is the current text; None if the target does not exist."""
+        if old is not None and BUG in old:
+            return old.replace(BUG, FIX)
+        line = "The demo agent of acp-tui wrote this line. You can delete this file.\n"
+        return (old or "") + line
+
+
+def choose_job(folder: Path, pause: float) -> Job:
+    """Choose the job for a folder. The job's command waits `pause` seconds after each step."""
+    module = folder / MODULE
+    slowly = ["--pause", f"{pause:.2f}"] if pause else []
+    if is_sample(folder):
+        # If an earlier tour fixed the bug, write the demo's own file instead.
+        broken = BUG in module.read_text(encoding="utf-8")
+        command = [sys.executable, CHECKER, *slowly]
+        return Job(True, module, module if broken else folder / OWN_FILE, command)
+    return Job(False, _find_overview_file(folder), folder / OWN_FILE, [*COLOUR_COMMAND, *slowly])
+
+
+def _find_overview_file(folder: Path) -> Path | None:
+    for name in ("README.md", "README.rst", "README", "pyproject.toml", "package.json", "Makefile"):
+        if (folder / name).is_file():
+            return folder / name
+    return None

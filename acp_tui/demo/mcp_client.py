@@ -17,13 +17,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import (
-    CONNECTION_CLOSED,
-    CallToolResult,
-    ElicitRequestParams,
-    ElicitResult,
-    Implementation,
-)
+from mcp_types import CONNECTION_CLOSED, CallToolResult, ElicitRequestParams, ElicitResult, Implementation
 
 from acp_tui import __version__
 
@@ -32,6 +26,8 @@ if TYPE_CHECKING:
 
     from mcp.shared.dispatcher import ProgressFnT
 
+
+if TYPE_CHECKING:
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
     """Asks the user a question of an MCP server. The first argument is the name of the server."""
 
@@ -39,10 +35,6 @@ _Result = TypeVar("_Result")
 McpServer = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
 
 CONNECT_SECONDS = 30
-
-
-class McpConnectionError(Exception):
-    """Raised if a server cannot be used, or answers a call with an error. The message is the reason."""
 
 
 class McpConnection:
@@ -56,7 +48,7 @@ class McpConnection:
         self._opened: asyncio.Future[Client]
 
     async def client(self) -> Client:
-        """Connect if necessary, and return the connected client. Raises `McpConnectionError`."""
+        """Connect if necessary, and return the connected client. Raises `ConnectionError`."""
         if self._task is None or self._task.done():
             self._opened = asyncio.get_running_loop().create_future()
             self._closing.clear()
@@ -64,7 +56,7 @@ class McpConnection:
         return await asyncio.shield(self._opened)
 
     async def read(self, request: Callable[[Client], Awaitable[_Result]]) -> _Result:
-        """Send a request that changes nothing. Raises `McpConnectionError` and `MCPError`.
+        """Send a request that changes nothing. Raises `ConnectionError` with the reason of a failure.
 
         If the server has exited since it was last used, it is started again.
         """
@@ -72,18 +64,21 @@ class McpConnection:
             return await request(await self.client())
         except MCPError as error:
             if error.code != CONNECTION_CLOSED:
-                raise
+                raise ConnectionError(error.message) from None
             await self.close()
+        try:
             return await request(await self.client())
+        except MCPError as error:
+            raise ConnectionError(error.message) from None
 
     async def call(self, tool: str, arguments: dict[str, Any], on_progress: ProgressFnT) -> CallToolResult:
-        """Call a tool. Raises `McpConnectionError` if the server does not answer with a result."""
+        """Call a tool. Raises `ConnectionError` if the server does not answer with a result."""
         try:
             return await (await self.client()).call_tool(tool, arguments, progress_callback=on_progress)
         except MCPError as error:
             if error.code == CONNECTION_CLOSED:
                 await self.close()  # the next call starts the server again
-            raise McpConnectionError(error.message) from None
+            raise ConnectionError(error.message) from None
 
     async def close(self) -> None:
         """Close the connection. The process of a stdio server ends."""
@@ -101,7 +96,7 @@ class McpConnection:
                 await self._closing.wait()
         except Exception as error:
             if not self._opened.done():
-                self._opened.set_exception(McpConnectionError(_reason(error)))
+                self._opened.set_exception(ConnectionError(_reason(error)))
                 self._opened.exception()  # else asyncio logs the error if the waiting turn was cancelled
 
     @asynccontextmanager
@@ -121,7 +116,7 @@ class McpConnection:
             elif isinstance(server, SseMcpServer):
                 transport = sse_client(server.url, {header.name: header.value for header in server.headers})
             else:
-                raise McpConnectionError("the demo does not speak MCP over ACP")
+                raise ConnectionError("the demo does not speak MCP over ACP")
             info = Implementation(name="acp-tui-demo", version=__version__)
             client = Client(transport, mode=mode, elicitation_callback=self._ask_user, client_info=info)
             yield await stack.enter_async_context(client)

@@ -11,7 +11,7 @@ COLOURS = {"red": 31, "green": 32, "yellow": 33, "blue": 34, "magenta": 35, "cya
 
 def main() -> int:
     """Print in colour; with `--fail`, exit with code 3."""
-    parser = argparse.ArgumentParser(prog="python -m acp_tui.demo.project.colour_demo", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m acp_tui.demo.colour_demo", description=__doc__)
     parser.add_argument("--pause", type=float, default=0.0, metavar="SECONDS", help="pause between steps")
     parser.add_argument("--fail", action="store_true", help="write to stderr and exit with code 3")
     args = parser.parse_args()

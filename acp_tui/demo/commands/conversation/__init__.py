@@ -1,1 +1,0 @@
-"""Slash commands about the session: sign-in, questions, notices, options, titles, how a turn ends."""

@@ -1,1 +1,0 @@
-"""Slash commands that send messages with usual and with unusual content."""
