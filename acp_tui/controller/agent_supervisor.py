@@ -1,15 +1,17 @@
-"""Starts and ends the agent's process during a conversation. Only the user can request a restart."""
+"""Starts and ends the agent's process during a conversation, and reports slow steps of the agent."""
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import ConnectionFault, NotSupported
-from acp_tui.session.events import AgentExited, AgentStarted
+from acp_tui.session.events import AgentExited, AgentStarted, Noticed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from acp_tui.config.agent_catalogue import Launch
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     from acp_tui.store.session_folder import NullFolder, SessionFolder
 
 
+SLOW_STEP_SECONDS = 3.0
+"""Delay before the user is told what acp-tui waits for."""
+
+
 class AgentSupervisor:
     """Starts and ends the agent's process, and records when the process starts and exits."""
 
@@ -28,16 +34,12 @@ class AgentSupervisor:
         launch: Launch,
         cwd: Path,
         recorder: Recorder,
-        handlers: RequestHandlers,
         folder: SessionFolder | NullFolder,
-        clock: Callable[[], float],
     ) -> None:
         self._launch = launch
         self._cwd = str(cwd)
         self._recorder = recorder
-        self._handlers = handlers
         self._folder = folder
-        self._clock = clock
         self._agent: AgentConnection | None = None
         self.is_end_expected = False
         """True once the conversation is being closed. The agent's exit is then not a failure."""
@@ -59,8 +61,11 @@ class AgentSupervisor:
         """The last lines of the agent's stderr; None before the agent is started."""
         return self._agent.stderr if self._agent is not None else None
 
-    async def start(self) -> AgentConnection:
-        """Start the agent's process and return the connection to the agent. Raises `ConnectionFault`."""
+    async def start(self, handlers: RequestHandlers) -> AgentConnection:
+        """Start the agent's process and return the connection to the agent. Raises `ConnectionFault`.
+
+        `handlers` answer the agent's requests.
+        """
         was_started = self.was_started
         try:
             self._agent = await AgentConnection.start(
@@ -68,9 +73,9 @@ class AgentSupervisor:
                 self._cwd,
                 session=self._recorder.session,
                 observe=self._recorder.observe,
-                serve=self._handlers,
+                serve=handlers,
                 on_exit=self._exited,
-                clock=self._clock,
+                clock=self._recorder.clock,
                 stderr=self._folder.stderr_sink,
             )
         except ConnectionFault as fault:
@@ -96,3 +101,41 @@ class AgentSupervisor:
                 reason=ended.reason,
             )
         )
+
+
+class SlowStepNotices:
+    """Shows a notice, with a fault on stdout and the last line on stderr, while a step of the agent is slow.
+
+    If the step succeeds, another notice says how long the step took.
+    """
+
+    def __init__(self, launch: Launch, agent: AgentSupervisor, recorder: Recorder) -> None:
+        self._launch = launch
+        self._agent = agent
+        self._recorder = recorder
+
+    @asynccontextmanager
+    async def during(self, step: str) -> AsyncIterator[None]:
+        """Show a notice if the `with` block is slow. `step` is an infinitive: "to open a session"."""
+        began, title = self._recorder.clock(), self._launch.title
+        shown = False
+
+        def show() -> None:
+            nonlocal shown
+            shown = True
+            connection = self._agent.connection
+            last = connection.stderr_tail(1)
+            stderr = f"Last line on stderr: {last[0]}" if last else ""
+            sentences = " ".join(
+                filter(None, [f"Waiting for {title} {step} …", connection.stdout_fault(), stderr])
+            )
+            self._recorder.note(Noticed("info", sentences, source="waiting"))
+
+        timer = asyncio.get_running_loop().call_later(SLOW_STEP_SECONDS, show)
+        try:
+            yield
+        finally:
+            timer.cancel()
+        if shown:
+            took = f"{self._recorder.clock() - began:.0f} s"
+            self._recorder.note(Noticed("info", f"{title} took {took} {step}", source="waited"))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions
-from acp_tui.controller.agent_supervisor import AgentSupervisor
+from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
 from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin
 from acp_tui.controller.diff_locator import DiffLocator
 from acp_tui.controller.mcp.app_socket import AppSocket
@@ -29,7 +29,7 @@ from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.request_handlers import RequestHandlers
 from acp_tui.controller.rewind import Rewind
 from acp_tui.controller.rule_book import RuleBook
-from acp_tui.controller.session_opener import SessionOpener, SlowStepNotices, client_capabilities
+from acp_tui.controller.session_opener import SessionOpener, client_capabilities
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.rules import identity_of
 from acp_tui.processes import Reaper
@@ -76,105 +76,20 @@ HYSTERESIS = 0.05
 """How far usage must fall below the threshold, as a share of the window, to rearm the warning."""
 
 
-class ContextWarning:
-    """Adds a notice when the usage of the context window rises to the threshold.
+@dataclass(slots=True)
+class Options:
+    """What the user chose for a conversation before it starts."""
 
-    The next notice can follow once the usage has fallen to `HYSTERESIS` below the threshold.
-    """
-
-    def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
-        """The threshold is `percent` of the context window; 0 turns the warning off."""
-        self._session = session
-        self._threshold = percent / 100
-        self._note = note
-        self._warned = False
-
-    def see(self, changes: Iterable[Change]) -> None:
-        """If one of the changes updates the usage of the context window, check the usage."""
-        if self._threshold and any(change.fact == "usage" for change in changes):
-            self._check()
-
-    def _check(self) -> None:
-        usage = self._session.usage
-        share = context_share(usage.used, usage.size)
-        if share is None:
-            return
-        if share < self._threshold:
-            self._warned = self._warned and share > self._threshold - HYSTERESIS
-        elif not self._warned:
-            self._warned = True
-            # Called later, because other listeners must see the agent's usage update before this notice.
-            asyncio.get_running_loop().call_soon(self._note, Noticed("warning", self._sentence(share)))
-
-    def _sentence(self, share: float) -> str:
-        command = compact_command(self._session)
-        advice = (
-            f"Send {command} to have the agent summarise the conversation."
-            if command
-            else "The agent may soon forget the beginning of the conversation."
-        )
-        return f"The context window is {share:.0%} full. {advice}"
-
-
-class SubagentControl:
-    """Stops the subagents of one conversation."""
-
-    def __init__(self, session: Session, connection: Callable[[], AgentConnection]) -> None:
-        self._session = session
-        self._connection = connection
-
-    async def stop(self, key: str) -> None:
-        """Ask a subagent to stop, and cancel its pending requests. Other agents continue.
-
-        Raises `NotSupported` if the agent cannot stop this subagent.
-        """
-        subagent = self._session.subagents[key]
-        if not subagent.can_cancel:
-            raise NotSupported(
-                f"{subagent.name} cannot be stopped separately: the agent does not support that."
-            )
-        session = self._session
-        pending = [each.request_id for each in session.permissions.values() if each.subagent == key]
-        pending += [each.request_id for each in session.elicitations.values() if each.subagent == key]
-        await self._connection().cancel(subagent.session_id)
-        self._connection().withdraw_requests(pending)
-
-
-PREFIX = "user"
-
-
-class UserCommands:
-    """Runs command lines, each in its own terminal, and records their output."""
-
-    def __init__(self, cwd: Path, recorder: Recorder) -> None:
-        self._cwd = str(cwd)
-        self._note = recorder.note
-        self._terminals = Terminals(
-            cwd,
-            on_output=recorder.terminal_output,
-            on_exit=recorder.terminal_exited,
-            taken=recorder.session.terminals,
-            prefix=PREFIX,
-        )
-
-    async def run(self, line: str) -> str:
-        """Start a command line and return the id of its terminal."""
-        try:
-            terminal = await self._terminals.create(user_shell(self._cwd), ["-c", line], output_byte_limit=0)
-        except Refusal as refusal:
-            raise UserError(f"The command cannot be run: {refusal.message}.") from None
-        self._note(TerminalCreated(terminal, "user", line, self._cwd))
-        return terminal
-
-    async def kill(self, terminal_id: str) -> None:
-        """End the process group of a command. Do nothing if the group has ended or the id is unknown."""
-        try:
-            await self._terminals.kill(terminal_id)
-        except Refusal:
-            return
-
-    async def close(self) -> None:
-        await self._terminals.close()
+    cwd: Path
+    directories: list[Path] = field(default_factory=list)
+    policy: Policy = "ask"
+    run_rules: list[Rule] = field(default_factory=list)
+    servers: list[Server] = field(default_factory=list)  # read each time a session is opened
+    withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
+    question_handler: QuestionHandler | None = None
+    can_rewind: bool = False  # files may change between turns: look at them before each turn
+    terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
+    worktree: Worktree | None = None  # `cwd` is in it
 
 
 class Conversation:
@@ -250,13 +165,8 @@ class Conversation:
         self.blocks_for = PromptBlockBuilder(
             files, lambda: self.session.agent, self.mcp_access.read_resource
         ).blocks
-        self._wait_notices = SlowStepNotices(
-            lambda: launch.title,
-            self.note,
-            lambda count: self._connection.stderr_tail(count),
-            lambda: self._connection.stdout_fault(),
-            clock,
-        )
+        self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, folder)
+        self._wait_notices = SlowStepNotices(launch, self._agent, self._recorder)
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
         )
@@ -267,7 +177,7 @@ class Conversation:
         channel = AcpChannel(self.own_server, lambda method, params: self._connection.notify(method, params))
         self._opener = SessionOpener(
             launch,
-            lambda: self._connection,
+            self._agent,
             self._recorder,
             folder,
             self._roots,
@@ -278,29 +188,24 @@ class Conversation:
             self._baseline,
             self._wait_notices,
             timeout=settings.timeouts.session,
-            clock=clock,
         )
-        self.subagents = SubagentControl(self.session, lambda: self._connection)
+        self.subagents = SubagentControl(self.session, self._agent)
         self.agent_sessions = AgentSessions(
             lambda: self._connection, str(self._roots.cwd), settings.timeouts.session
         )
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
-        handlers = RequestHandlers(
-            self.session,
+        self._handlers = RequestHandlers(
+            launch,
+            self._recorder,
             self._gate,
             files,
             self._terminals,
-            self._baseline.keep,
-            self.note,
-            channel.answer,
-            is_bridged=self.bridges.carries,
-            missing_file_is_empty=launch.missing_file_is_empty,
-            once_option=launch.once_option,
-            has_qwen_questions=launch.has_qwen_questions,
+            self._baseline,
+            channel,
+            self.bridges,
         )
-        self.listen(lambda _record, _events, changes: handlers.see_changes(changes))
-        self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, handlers, folder, clock)
+        self.listen(lambda _record, _events, changes: self._handlers.see_changes(changes))
 
     def _origin_of_baseline(self, forked: StoredSession | None) -> ChangeOrigin:
         worktree = self.options.worktree
@@ -379,7 +284,7 @@ class Conversation:
                 raise NotSupported("The conversation is closed.")
             if self._is_resumed:  # the review works even if the agent cannot be started
                 self._baseline.begin()
-            agent = await self._agent.start()
+            agent = await self._agent.start(self._handlers)
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
             terminal_sign_in=self.options.terminal_sign_in,
@@ -556,17 +461,99 @@ class Conversation:
         self._context_warning.see(changes)
 
 
-@dataclass(slots=True)
-class Options:
-    """What the user chose for a conversation before it starts."""
+class ContextWarning:
+    """Adds a notice when the usage of the context window rises to the threshold.
 
-    cwd: Path
-    directories: list[Path] = field(default_factory=list)
-    policy: Policy = "ask"
-    run_rules: list[Rule] = field(default_factory=list)
-    servers: list[Server] = field(default_factory=list)  # read each time a session is opened
-    withheld_servers: list[UnsentServer] = field(default_factory=list)  # shown with the reason
-    question_handler: QuestionHandler | None = None
-    can_rewind: bool = False  # files may change between turns: look at them before each turn
-    terminal_sign_in: bool = False  # the agent's sign-in command can be run in a terminal
-    worktree: Worktree | None = None  # `cwd` is in it
+    The next notice can follow once the usage has fallen to `HYSTERESIS` below the threshold.
+    """
+
+    def __init__(self, session: Session, percent: int, note: Callable[[Event], None]) -> None:
+        """The threshold is `percent` of the context window; 0 turns the warning off."""
+        self._session = session
+        self._threshold = percent / 100
+        self._note = note
+        self._warned = False
+
+    def see(self, changes: Iterable[Change]) -> None:
+        """If one of the changes updates the usage of the context window, check the usage."""
+        if self._threshold and any(change.fact == "usage" for change in changes):
+            self._check()
+
+    def _check(self) -> None:
+        usage = self._session.usage
+        share = context_share(usage.used, usage.size)
+        if share is None:
+            return
+        if share < self._threshold:
+            self._warned = self._warned and share > self._threshold - HYSTERESIS
+        elif not self._warned:
+            self._warned = True
+            # Called later, because other listeners must see the agent's usage update before this notice.
+            asyncio.get_running_loop().call_soon(self._note, Noticed("warning", self._sentence(share)))
+
+    def _sentence(self, share: float) -> str:
+        command = compact_command(self._session)
+        advice = (
+            f"Send {command} to have the agent summarise the conversation."
+            if command
+            else "The agent may soon forget the beginning of the conversation."
+        )
+        return f"The context window is {share:.0%} full. {advice}"
+
+
+class SubagentControl:
+    """Stops the subagents of one conversation."""
+
+    def __init__(self, session: Session, agent: AgentSupervisor) -> None:
+        self._session = session
+        self._agent = agent
+
+    async def stop(self, key: str) -> None:
+        """Ask a subagent to stop, and cancel its pending requests. Other agents continue.
+
+        Raises `NotSupported` if the agent cannot stop this subagent.
+        """
+        subagent = self._session.subagents[key]
+        if not subagent.can_cancel:
+            raise NotSupported(
+                f"{subagent.name} cannot be stopped separately: the agent does not support that."
+            )
+        session = self._session
+        pending = [each.request_id for each in session.permissions.values() if each.subagent == key]
+        pending += [each.request_id for each in session.elicitations.values() if each.subagent == key]
+        await self._agent.connection.cancel(subagent.session_id)
+        self._agent.connection.withdraw_requests(pending)
+
+
+class UserCommands:
+    """Runs command lines, each in its own terminal, and records their output."""
+
+    def __init__(self, cwd: Path, recorder: Recorder) -> None:
+        self._cwd = str(cwd)
+        self._note = recorder.note
+        self._terminals = Terminals(
+            cwd,
+            on_output=recorder.terminal_output,
+            on_exit=recorder.terminal_exited,
+            taken=recorder.session.terminals,
+            prefix="user",
+        )
+
+    async def run(self, line: str) -> str:
+        """Start a command line and return the id of its terminal."""
+        try:
+            terminal = await self._terminals.create(user_shell(self._cwd), ["-c", line], output_byte_limit=0)
+        except Refusal as refusal:
+            raise UserError(f"The command cannot be run: {refusal.message}.") from None
+        self._note(TerminalCreated(terminal, "user", line, self._cwd))
+        return terminal
+
+    async def kill(self, terminal_id: str) -> None:
+        """End the process group of a command. Do nothing if the group has ended or the id is unknown."""
+        try:
+            await self._terminals.kill(terminal_id)
+        except Refusal:
+            return
+
+    async def close(self) -> None:
+        await self._terminals.close()

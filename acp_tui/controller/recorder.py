@@ -39,7 +39,7 @@ class Recorder:
     ) -> None:
         self._folder = folder
         self._log = folder.log
-        self._clock = clock
+        self.clock = clock
         self._fold = Fold()
         self._listeners: list[Listener] = []
         self._saved_title: str | None = None
@@ -110,7 +110,7 @@ class Recorder:
             self.observe(Record(at, "client", to_record(QueuePaused(True))))
 
     def _record(self, event: Event) -> Record:
-        return Record(self._clock(), "client", to_record(event))
+        return Record(self.clock(), "client", to_record(event))
 
     def _apply(self, record: Record) -> None:
         changes = self._fold.apply(record)

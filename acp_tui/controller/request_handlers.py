@@ -37,14 +37,18 @@ from acp_tui.workspace.files.open_folder import open_folder
 from acp_tui.workspace.terminals.terminals import is_command_line
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
+    from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.controller.baseline_tracker import BaselineTracker
+    from acp_tui.controller.mcp.bridge_host import BridgeHost
+    from acp_tui.controller.mcp.own_server_channel import AcpChannel
     from acp_tui.controller.permission_gate import PermissionGate
+    from acp_tui.controller.recorder import Recorder
     from acp_tui.permissions.subject import Subject
     from acp_tui.protocol.qwen_questions import QwenQuestions
-    from acp_tui.session.events import Event
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Permission, RequestId, Session, Subagent, ToolCall
+    from acp_tui.session.state import Permission, RequestId, Subagent, ToolCall
     from acp_tui.workspace.files.file_access import FileAccess
     from acp_tui.workspace.files.open_folder import OpenFolder
     from acp_tui.workspace.terminals.terminals import Terminals
@@ -59,31 +63,25 @@ class RequestHandlers:
 
     def __init__(
         self,
-        session: Session,
+        launch: Launch,
+        recorder: Recorder,
         gate: PermissionGate,
         files: FileAccess,
         terminals: Terminals,
-        keep: Callable[[Iterable[str]], Awaitable[None]],
-        note: Callable[[Event], None],
-        mcp_message: Callable[[Params], Awaitable[dict[str, Any]]],
-        *,
-        is_bridged: Callable[[str], bool] = lambda _server: False,
-        missing_file_is_empty: bool = False,
-        once_option: str = "",
-        has_qwen_questions: bool = False,
+        baseline: BaselineTracker,
+        channel: AcpChannel,
+        bridges: BridgeHost,
     ) -> None:
-        self._session = session
+        self._launch = launch
+        self._session = recorder.session
+        self._note = recorder.note
         self._gate = gate
         self._files = files
         self._cwd = str(files.roots.cwd)
         self._path_context = path_context(files)
         self._terminals = terminals
-        self._keep = keep
-        self._note = note
-        self._is_bridged = is_bridged
-        self._missing_file_is_empty = missing_file_is_empty
-        self._once_option = once_option
-        self._has_qwen_questions = has_qwen_questions
+        self._baseline = baseline
+        self._bridges = bridges
         self._permission_questions: list[Question] = []  # that are not answered yet
         self._analysis_lock = asyncio.Lock()
         self._methods: dict[str, Callable[[Params], Awaitable[dict[str, Any]]]] = {
@@ -96,7 +94,7 @@ class RequestHandlers:
             "terminal/kill": self._kill_terminal,
             "terminal/release": self._release_terminal,
             "elicitation/create": self._elicit,
-            "mcp/message": mcp_message,
+            "mcp/message": channel.answer,
         }
 
     async def __call__(self, method: str, params: Any, request_id: RequestId) -> dict[str, Any]:
@@ -123,11 +121,10 @@ class RequestHandlers:
     # ---- permissions and elicitations
 
     async def _permission(self, params: Params) -> dict[str, Any]:
-
         pending = self._session.permissions.get(params.request_id)
         if pending is None:
             raise Refusal(INVALID_PARAMS, "session/request_permission: the request could not be understood")
-        if self._has_qwen_questions and (questions := read_questions(params.values)) is not None:
+        if self._launch.has_qwen_questions and (questions := read_questions(params.values)) is not None:
             return await self._answer_questions(pending, questions)
         call = self._session.tool_calls[pending.call_id]
         was_changed = False
@@ -159,7 +156,7 @@ class RequestHandlers:
         )
         question.is_current = lambda: call.done or _described(call) == what
         question.asked_at_bridge = self._is_asked_at_bridge(call, subject)
-        question.once_option = self._once_option
+        question.once_option = self._launch.once_option
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
             question.subagent = subagent.name
@@ -173,7 +170,7 @@ class RequestHandlers:
         if verdict.option is None:
             return {"outcome": {"outcome": "cancelled"}}
         if verdict.allowed:
-            await self._keep(subject.paths)
+            await self._baseline.keep(subject.paths)
         return {"outcome": {"outcome": "selected", "optionId": verdict.option.id}}
 
     def _is_asked_at_bridge(self, call: ToolCall, subject: Subject) -> bool:
@@ -182,7 +179,7 @@ class RequestHandlers:
         Gemini and Kimi Code do not say the arguments before the call.
         """
         tool = call.mcp_tool
-        if tool is None or tool.is_ambiguous or not self._is_bridged(tool.server):
+        if tool is None or tool.is_ambiguous or not self._bridges.carries(tool.server):
             return False
         says_more = call.raw_input or call.locations or subject.targets or subject.concerns
         return subject.kind == "mcp" and not says_more and not any(isinstance(i, Diff) for i in call.content)
@@ -245,7 +242,7 @@ class RequestHandlers:
         try:
             reading = await asyncio.to_thread(self._files.open_for_reading, path)
         except Refusal as refusal:
-            if refusal.code == RESOURCE_NOT_FOUND and self._missing_file_is_empty:
+            if refusal.code == RESOURCE_NOT_FOUND and self._launch.missing_file_is_empty:
                 return {"content": ""}
             raise
         with reading:
@@ -274,7 +271,7 @@ class RequestHandlers:
             question = Question(params.request_id, "write", subject, GUARD_OPTIONS, why="", new_text=content)
             old = question.old_text = await asyncio.to_thread(writing.old_text)
             await self._guard(params, question)
-            await self._keep([str(writing.real)])
+            await self._baseline.keep([str(writing.real)])
             self._note(_before_write(params.request_id, old, content, exists=writing.exists))
             await _to_its_end(asyncio.to_thread(writing.write, content))
         return {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,12 +20,13 @@ from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import TurnEnd
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from pathlib import Path
 
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import SentServer, Server, UnsentServer
     from acp_tui.connection.agent_connection import AgentConnection
+    from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.mcp.bridge_host import BridgeOffer
     from acp_tui.controller.mcp.own_server_channel import OwnServerOffer
@@ -255,7 +256,7 @@ class SessionOpener:
     def __init__(
         self,
         launch: Launch,
-        connection: Callable[[], AgentConnection],
+        agent: AgentSupervisor,
         recorder: Recorder,
         folder: SessionFolder | NullFolder,
         roots: Roots,
@@ -267,12 +268,11 @@ class SessionOpener:
         wait_notices: SlowStepNotices,
         *,
         timeout: float,
-        clock: Callable[[], float],
     ) -> None:
         self.mcp_servers: list[McpServerStatus] = []
         """The MCP servers in the settings, and whether each was sent to the agent."""
         self._launch = launch
-        self._connection = connection
+        self._agent = agent
         self._recorder = recorder
         self._note = recorder.note
         self._folder = folder
@@ -284,7 +284,6 @@ class SessionOpener:
         self._baseline = baseline
         self._wait_notices = wait_notices
         self._timeout = timeout  # of each request, in seconds
-        self._clock = clock
 
     @property
     def _session(self) -> Session:
@@ -296,7 +295,7 @@ class SessionOpener:
         reopened = bool(self._session.settings)
         setup = await self._setup()
         async with self._wait_notices.during("to open a session"):
-            await self._connection().new_session(setup, timeout=self._timeout)
+            await self._agent.connection.new_session(setup, timeout=self._timeout)
         await self._opened(reopened)
 
     async def open_known(self, session_id: str) -> None:
@@ -320,7 +319,7 @@ class SessionOpener:
         loads = agent.can("loadSession") and self._session.session_id is None
         resume = agent.can("sessionCapabilities", "resume") and not loads
         has_prompts = bool(self._session.prompts)
-        connection = self._connection()
+        connection = self._agent.connection
         call = connection.resume_session if resume else connection.load_session
         async with self._wait_notices.during("to reopen the session"):
             await call(session_id, setup, timeout=self._timeout)
@@ -340,7 +339,7 @@ class SessionOpener:
         self._baseline.begin()
         reopened = bool(self._session.settings)
         setup = await self._setup()
-        connection = self._connection()
+        connection = self._agent.connection
         async with self._wait_notices.during("to fork the session"):
             try:
                 await connection.fork_session(session_id, setup, timeout=self._timeout)
@@ -387,7 +386,7 @@ class SessionOpener:
         can_close = session.agent is not None and session.agent.can("sessionCapabilities", "close")
         if session.session_id is not None and can_close and session.phase != "dead":
             with suppress(UserError):
-                await self._connection().close_session(session.session_id, timeout=CLOSE_SECONDS)
+                await self._agent.connection.close_session(session.session_id, timeout=CLOSE_SECONDS)
 
     async def _setup(self) -> SessionSetup:
         """Return the folders and MCP servers for the session. Warn about those that the agent cannot use."""
@@ -432,7 +431,7 @@ class SessionOpener:
         if not reopened:
             return
         async with self._wait_notices.during("to restore the session's settings"):
-            await restore_settings(self._connection(), self._session, self._note, timeout=self._timeout)
+            await restore_settings(self._agent.connection, self._session, self._note, timeout=self._timeout)
 
     async def _late_history(self, quiet_seconds: float) -> bool:
         """Wait for a history that the agent sends only after its answer to `session/load`.
@@ -441,60 +440,10 @@ class SessionOpener:
         `quiet_seconds`. No prompt may be sent until then. Return False if the history was not complete
         within `LATE_HISTORY_SECONDS`.
         """
-        deadline = self._clock() + LATE_HISTORY_SECONDS
-        while not self._session.history_complete and self._clock() < deadline:
+        deadline = self._recorder.clock() + LATE_HISTORY_SECONDS
+        while not self._session.history_complete and self._recorder.clock() < deadline:
             heard_at = self._session.heard_at
             await asyncio.sleep(quiet_seconds)
             if self._session.heard_at == heard_at:
                 return True
         return self._session.history_complete
-
-
-SLOW_STEP_SECONDS = 3.0
-"""Delay before the user is told what acp-tui waits for."""
-
-
-class SlowStepNotices:
-    """Shows a notice, with a fault on stdout and the last line on stderr, while a step of the agent is slow.
-
-    If the step succeeds, another notice says how long the step took.
-    """
-
-    def __init__(
-        self,
-        title: Callable[[], str],
-        note: Callable[[Event], None],
-        stderr_tail: Callable[[int], list[str]],
-        stdout_fault: Callable[[], str],
-        clock: Callable[[], float],
-    ) -> None:
-        self._title = title
-        self._note = note
-        self._stderr_tail = stderr_tail
-        self._stdout_fault = stdout_fault
-        self._clock = clock
-
-    @asynccontextmanager
-    async def during(self, step: str) -> AsyncIterator[None]:
-        """Show a notice if the `with` block is slow. `step` is an infinitive: "to open a session"."""
-        began, title = self._clock(), self._title()
-        shown = False
-
-        def show() -> None:
-            nonlocal shown
-            shown = True
-            last = self._stderr_tail(1)
-            stderr = f"Last line on stderr: {last[0]}" if last else ""
-            sentences = " ".join(
-                filter(None, [f"Waiting for {title} {step} …", self._stdout_fault(), stderr])
-            )
-            self._note(Noticed("info", sentences, source="waiting"))
-
-        timer = asyncio.get_running_loop().call_later(SLOW_STEP_SECONDS, show)
-        try:
-            yield
-        finally:
-            timer.cancel()
-        if shown:
-            took = f"{self._clock() - began:.0f} s"
-            self._note(Noticed("info", f"{title} took {took} {step}", source="waited"))

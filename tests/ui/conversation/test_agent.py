@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.connection.errors import NotSupported
-from acp_tui.controller import session_opener
+from acp_tui.controller import agent_supervisor
 from acp_tui.errors import UserError
 from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
@@ -99,7 +99,7 @@ async def test_an_unsupported_protocol_version_is_reported_on_the_screen(open_ui
 async def test_a_start_that_hangs_shows_what_is_being_waited_for_and_f5_starts_again(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_opener, "SLOW_STEP_SECONDS", 0.01)
+    monkeypatch.setattr(agent_supervisor, "SLOW_STEP_SECONDS", 0.01)
     async with open_ui("faulty", "never_answers", wait=False) as one:
         await one.sees("Waiting for", "to start …")
         assert "starting" in one.status()
@@ -125,7 +125,7 @@ async def test_the_status_line_counts_the_seconds_of_a_start_that_hangs(
 async def test_a_slow_start_shows_how_long_it_has_taken(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_opener, "SLOW_STEP_SECONDS", 0)
+    monkeypatch.setattr(agent_supervisor, "SLOW_STEP_SECONDS", 0)
     async with open_ui("script") as one:
         await one.sees("took 0 s to start", "took 0 s to open a session")
         assert not any("Waiting" in text for text in one.notices())
