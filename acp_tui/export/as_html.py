@@ -216,7 +216,6 @@ def _step(item: PlanItem) -> str:
 
 
 def _markdown(text: str) -> str:
-    """Render Markdown as HTML."""
     tokens = parse_blocks(text)
     if tokens is None:
         return _plain(text)
@@ -297,7 +296,6 @@ def _link(url: str, text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Render preformatted text as HTML."""
     return f'<pre class="code">{escape(text)}</pre>'
 
 
@@ -357,7 +355,6 @@ _DIFF_CLASSES = {"+": "diff-added", "-": "diff-removed", "@": "diff-fold", "\\":
 
 
 def _diff(lines: Iterable[str]) -> str:
-    """Render the lines of a unified diff."""
     rows = [
         f'<span class="{_DIFF_CLASSES.get(line[:1], "diff-context")}">{escape(line)}</span>' for line in lines
     ]

@@ -44,7 +44,6 @@ _CHECKBOXES = {"completed": "[x]"}
 
 
 def as_markdown(session: Session, metadata: SessionMetadata) -> str:
-    """Return the Markdown document."""
     facts = "  \n".join(
         f"**{label}:** {escape_markdown(text)}" for label, text in header_facts(session, metadata)
     )

@@ -153,18 +153,15 @@ def _usage(session: Session) -> str:
 
 
 def agent_name(session: Session, metadata: SessionMetadata) -> str:
-    """Return the name of the agent for headings."""
     agent = session.agent
     return escape_line(metadata.agent or (agent and (agent.title or agent.name)) or "Agent")
 
 
 def document_title(session: Session, metadata: SessionMetadata) -> str:
-    """Return the title of the document."""
     return escape_line(metadata.name or session.title or metadata.title) or "Conversation with an agent"
 
 
 def working_folder(session: Session, metadata: SessionMetadata) -> str:
-    """Return the working folder of the session."""
     return session.cwd or metadata.cwd
 
 

@@ -42,7 +42,7 @@ def parser() -> MarkdownIt:
 
 
 def _accept_link(url: str) -> bool:  # noqa: ARG001  # the parser's signature
-    """Accept every link. `html_text` later turns unsafe links into plain text."""
+    """Accept every link. `as_html` later turns unsafe links into plain text."""
     return True
 
 

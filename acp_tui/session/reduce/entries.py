@@ -34,7 +34,6 @@ def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:
 
 
 def is_user_command(entry: Entry) -> bool:
-    """Return True for a command that the user ran."""
     return isinstance(entry, Terminal) and entry.owner == "user"
 
 
@@ -75,6 +74,6 @@ def add_notice(
     return add_entry(session, notice, at)
 
 
-def fact_changed(name: str) -> Change:
-    """Return the change that tells views that an attribute of the session has a new value."""
-    return Change("fact", None, name)
+def facts_changed(*names: str) -> list[Change]:
+    """Return the changes that tell views that these attributes of the session have new values."""
+    return [Change("fact", None, name) for name in names]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.offered_options import current_settings, value_name
-from acp_tui.session.reduce.entries import add_notice, fact_changed
+from acp_tui.session.reduce.entries import add_notice, facts_changed
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import McpCall, Mode, QueuedPrompt, Usage
 
@@ -14,57 +14,21 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change
     from acp_tui.session.state import ConfigOption, Session
 
-
-def update_settings(session: Session) -> None:
-    """Store the current values of all settings, unless stored values are being restored."""
-    if not session.reducer_state.restoring:
-        session.settings = current_settings(session)
-
-
-def begin_restore(session: Session) -> list[Change]:
-    """Start to restore settings: keep the stored values, and clear the current ones.
-
-    The agent reports the current values when it has opened the session.
-    """
-    session.reducer_state.restoring = bool(session.settings)
-    session.mode = session.model = None
-    for option in session.config_options:
-        option.current = None
-    return [fact_changed("mode"), fact_changed("model"), fact_changed("config_options")]
-
-
-def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
-    """Store the current value of each setting, except for settings that could not be restored."""
-    wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
-    session.reducer_state.restoring = False
-    session.settings = current_settings(session) | wanted
-    return []
-
-
-def end_restore(session: Session) -> None:
-    """Stop restoring settings. Called when a prompt is sent: older logs have no `SettingsRestored` event."""
-    if session.reducer_state.restoring:
-        session.reducer_state.restoring = False
-        session.settings = current_settings(session)
-
-
 MAX_MCP_CALLS = 200
 """The maximum number of MCP tool calls that a session keeps."""
 
 
 def commands_changed(session: Session, event: ev.CommandsChanged, _at: float) -> list[Change]:
-    """Replace the slash commands."""
     session.commands = event.commands
-    return [fact_changed("commands")]
+    return facts_changed("commands")
 
 
 def info_changed(session: Session, event: ev.InfoChanged, _at: float) -> list[Change]:
-    """Update the title and the time of the last change."""
     if event.title is not None or event.clear_title:
         session.title = event.title
     if event.updated_at is not None:
         session.updated_at = event.updated_at
-    return [fact_changed("title")]
+    return facts_changed("title")
 
 
 def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]:
@@ -80,7 +44,19 @@ def mcp_called(session: Session, event: ev.McpCalled, at: float) -> list[Change]
         by=event.by,
     )
     session.mcp_calls = [*session.mcp_calls[1 - MAX_MCP_CALLS :], call]
-    return [fact_changed("mcp_calls")]
+    return facts_changed("mcp_calls")
+
+
+def reset_facts(session: Session) -> list[Change]:
+    """Forget the modes, options, models, commands, usage, plan and title.
+
+    Called when a new session replaces the current one.
+    """
+    session.modes, session.mode, session.config_options = [], None, []
+    session.models, session.model, session.commands = [], None, []
+    session.usage, session.plan, session.title = Usage(), None, None
+    names = ("modes", "mode", "config_options", "models", "model", "commands", "usage", "plan", "title")
+    return facts_changed(*names)
 
 
 # --------------------------------------------------------------------------- modes, options, models
@@ -100,7 +76,7 @@ def mode_changed(session: Session, event: ev.ModeChanged, at: float) -> list[Cha
         option.current = event.mode
     update_settings(session)
     name = next((mode.name for mode in session.modes if mode.id == event.mode), event.mode)
-    return [fact_changed("mode"), *_setting_notice(session, at, "Mode", name)]
+    return [*facts_changed("mode"), *_setting_notice(session, at, "Mode", name)]
 
 
 def config_options_changed(session: Session, event: ev.ConfigOptionsChanged, at: float) -> list[Change]:
@@ -134,7 +110,7 @@ def model_changed(session: Session, event: ev.ModelChanged, at: float) -> list[C
     session.model = event.model
     update_settings(session)
     name = next((choice.name for choice in session.models if choice.value == event.model), event.model)
-    return [fact_changed("model"), *_setting_notice(session, at, "Model", name)]
+    return [*facts_changed("model"), *_setting_notice(session, at, "Model", name)]
 
 
 def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
@@ -144,15 +120,15 @@ def set_options(session: Session, options: list[ConfigOption]) -> list[Change]:
     model, the session's `models` are cleared, because the option replaces `models`.
     """
     session.config_options = options
-    changes = [fact_changed("config_options")]
+    changes = facts_changed("config_options")
     option = session.mode_option
     if option is not None:
         session.modes = [Mode(choice.value, choice.name, choice.description) for choice in option.choices]
         session.mode = option.current if isinstance(option.current, str) else None
-        changes += [fact_changed("modes"), fact_changed("mode")]
+        changes += facts_changed("modes", "mode")
     if any(option.category == "model" for option in options) and session.models:
         session.models, session.model = [], None
-        changes += [fact_changed("models"), fact_changed("model")]
+        changes += facts_changed("models", "model")
     return changes
 
 
@@ -166,7 +142,7 @@ def set_modes(session: Session, modes: list[Mode] | None, mode: str | None) -> l
     if modes is not None:
         session.modes = modes
     session.mode = mode
-    return [fact_changed("modes"), fact_changed("mode")]
+    return facts_changed("modes", "mode")
 
 
 def _setting_notice(session: Session, at: float, what: str, value: str) -> list[Change]:
@@ -174,6 +150,42 @@ def _setting_notice(session: Session, at: float, what: str, value: str) -> list[
     if session.phase == "loading" or session.reducer_state.restoring:
         return []
     return add_notice(session, at, f"{what}: {escape_line(value)}")  # may be a raw id instead of a name
+
+
+# --------------------------------------------------------------------------- restoring settings
+
+
+def begin_restore(session: Session) -> list[Change]:
+    """Start to restore settings: keep the stored values, and clear the current ones.
+
+    The agent reports the current values when it has opened the session.
+    """
+    session.reducer_state.restoring = bool(session.settings)
+    session.mode = session.model = None
+    for option in session.config_options:
+        option.current = None
+    return facts_changed("mode", "model", "config_options")
+
+
+def settings_restored(session: Session, event: ev.SettingsRestored, _at: float) -> list[Change]:
+    """Store the current value of each setting, except for settings that could not be restored."""
+    wanted = {key: session.settings[key] for key in event.failed if key in session.settings}
+    session.reducer_state.restoring = False
+    session.settings = current_settings(session) | wanted
+    return []
+
+
+def end_restore(session: Session) -> None:
+    """Stop restoring settings. Called when a prompt is sent: older logs have no `SettingsRestored` event."""
+    if session.reducer_state.restoring:
+        session.reducer_state.restoring = False
+        session.settings = current_settings(session)
+
+
+def update_settings(session: Session) -> None:
+    """Store the current values of all settings, unless stored values are being restored."""
+    if not session.reducer_state.restoring:
+        session.settings = current_settings(session)
 
 
 # --------------------------------------------------------------------------- the queue
@@ -193,20 +205,18 @@ def queued(session: Session, event: ev.Queued, _at: float) -> list[Change]:
     else:
         session.queue.append(prompt)
         session.queue.sort(key=lambda one: one.paused)
-    return [fact_changed("queue")]
+    return facts_changed("queue")
 
 
 def unqueued(session: Session, event: ev.Unqueued, _at: float) -> list[Change]:
-    """Remove a prompt from the queue."""
     session.queue = [prompt for prompt in session.queue if prompt.id != event.id]
     session.queue_paused = any(prompt.paused for prompt in session.queue)
-    return [fact_changed("queue")]
+    return facts_changed("queue")
 
 
 def queue_paused(session: Session, event: ev.QueuePaused, _at: float) -> list[Change]:
-    """Pause or resume the prompts in the queue."""
     pause_queue(session, event.paused)
-    return [fact_changed("queue")]
+    return facts_changed("queue")
 
 
 def pause_queue(session: Session, paused: bool) -> None:  # as in the event
@@ -214,15 +224,3 @@ def pause_queue(session: Session, paused: bool) -> None:  # as in the event
     for prompt in session.queue:
         prompt.paused = paused
     session.queue_paused = paused
-
-
-def reset_facts(session: Session) -> list[Change]:
-    """Forget the modes, options, models, commands, usage, plan and title.
-
-    Called when a new session replaces the current one.
-    """
-    session.modes, session.mode, session.config_options = [], None, []
-    session.models, session.model, session.commands = [], None, []
-    session.usage, session.plan, session.title = Usage(), None, None
-    names = ("modes", "mode", "config_options", "models", "model", "commands", "usage", "plan", "title")
-    return [fact_changed(name) for name in names]

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session import events as ev
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.record import Change
-from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed
+from acp_tui.session.reduce.entries import add_notice, end_message, facts_changed
 from acp_tui.session.reduce.tool_calls import close_open_calls
 from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnEnd, UserMessage
 
@@ -115,7 +115,7 @@ def _apply_to_replay(
     if into.plan is plan:
         return []
     session.plan = into.plan
-    return [fact_changed("plan")]
+    return facts_changed("plan")
 
 
 def answered(session: Session, at: float) -> list[Change]:
@@ -151,7 +151,7 @@ def _use_more_prompts(session: Session, replay: Replay, at: float, *, complete: 
         return [*changes, *_append_entries(session, into, first_new)]
     else:
         return []
-    return [Change("reset"), fact_changed("turn")]
+    return [Change("reset"), *facts_changed("turn")]
 
 
 def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
@@ -177,7 +177,6 @@ def _scan(replay: Replay, entries: list[Entry], *, complete: bool) -> None:
 
 
 def _replace_entries(session: Session, replay: Session) -> None:
-    """Replace all known entries with those of the replay."""
     session.entries = replay.entries
     session.tool_calls = replay.tool_calls
     session.terminals = replay.terminals
@@ -208,7 +207,7 @@ def _append_entries(session: Session, replay: Session, first: int) -> list[Chang
     session.subagents = replay.subagents | session.subagents
     session.turn = session.replayed = replay.turn + shift
     _continue_replay(session, replay)
-    return [Change("reset"), fact_changed("turn")]
+    return [Change("reset"), *facts_changed("turn")]
 
 
 def _only(entries: list[Entry], by_id: dict[str, AnyEntry]) -> dict[str, AnyEntry]:
@@ -290,17 +289,14 @@ def give_up(session: Session) -> None:
 
 
 def _prompts(session: Session) -> list[str]:
-    """Return the texts of all prompts in the session."""
     return [_prompt_text(entry) for entry in session.entries if isinstance(entry, UserMessage)]
 
 
 def _prompt_text(message: UserMessage) -> str:
-    """Return the text of a prompt with normalised whitespace."""
-    return " ".join(_visible_text(message).split())
-
-
-def _visible_text(message: UserMessage) -> str:
-    texts = (part for part in message.parts if isinstance(part, GrowingText))
-    return "".join(
-        str(part) for part in texts if not (isinstance(part, AnnotatedText) and part.for_assistant_only)
+    """Return the text of a prompt that the user sees, with normalised whitespace."""
+    texts = (
+        str(part)
+        for part in message.parts
+        if isinstance(part, GrowingText) and not (isinstance(part, AnnotatedText) and part.for_assistant_only)
     )
+    return " ".join("".join(texts).split())

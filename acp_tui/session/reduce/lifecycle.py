@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import history, requests, subagents
-from acp_tui.session.reduce.entries import add_notice, end_message, fact_changed, touch
+from acp_tui.session.reduce.entries import add_notice, end_message, facts_changed, touch
 from acp_tui.session.reduce.facts import begin_restore, reset_facts, set_modes, set_options, update_settings
 from acp_tui.session.reduce.plans import end_compactions
 from acp_tui.session.reduce.terminals import end_agent_terminals
@@ -37,7 +37,7 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     changes = _end_everything(session, at, interrupted, acp_tui_ended=event.in_new_run)
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
-    changes += [fact_changed("process"), *_set_phase(session, "connecting")]
+    changes += [*facts_changed("process"), *_set_phase(session, "connecting")]
     return [*changes, *add_notice(session, at, "Agent restarted")] if is_restart else changes
 
 
@@ -52,7 +52,7 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     in_turn = session.reducer_state.prompts > 0  # if so, the end of the turn shows the error
     error = None if event.expected else RpcError(0, sentence, tail)
     ended = _end_everything(session, at, error, acp_tui_ended=event.found_later)
-    changes = [fact_changed("process"), *ended]
+    changes = [*facts_changed("process"), *ended]
     if not event.expected and not in_turn:
         changes += add_notice(session, at, sentence, level="error", detail=tail)
     return [*changes, *_set_phase(session, "dead")]
@@ -83,7 +83,6 @@ def _end_everything(
 
 
 def exit_sentence(event: ev.AgentExited) -> str:
-    """Return a sentence that says how the agent's process ended."""
     if event.reason:
         return event.reason
     if event.expected:
@@ -103,24 +102,21 @@ def initializing(session: Session, _event: ev.Initializing, _at: float) -> list[
 
 
 def initialized(session: Session, event: ev.Initialized, _at: float) -> list[Change]:
-    """Store the agent's name and capabilities."""
     session.agent = event.agent
     session.dialect = event.dialect
-    return [fact_changed("agent"), fact_changed("dialect")]
+    return facts_changed("agent", "dialect")
 
 
 def signed_in(session: Session, event: ev.SignedIn, at: float) -> list[Change]:
-    """Store that the user signed in, and add a notice."""
     session.auth_required = False
     methods = session.agent.auth_methods if session.agent else []
     name = next((method.name for method in methods if method.id == event.method_id), event.method_id)
-    return [fact_changed("auth_required"), *add_notice(session, at, f"Signed in: {name}")]
+    return [*facts_changed("auth_required"), *add_notice(session, at, f"Signed in: {name}")]
 
 
 def signed_out(session: Session, _event: ev.SignedOut, at: float) -> list[Change]:
-    """Store that the user signed out, and add a notice."""
     session.auth_required = True
-    return [fact_changed("auth_required"), *add_notice(session, at, "Signed out")]
+    return [*facts_changed("auth_required"), *add_notice(session, at, "Signed out")]
 
 
 # --------------------------------------------------------------------------- the session
@@ -134,7 +130,7 @@ def session_opening(session: Session, event: ev.SessionOpening, _at: float) -> l
     if event.how != "fork":
         session.cwd, session.directories = event.cwd or session.cwd, event.directories
         session.mcp_servers = event.mcp_servers
-        changes += [fact_changed("cwd"), fact_changed("directories"), fact_changed("mcp_servers")]
+        changes += facts_changed("cwd", "directories", "mcp_servers")
     changes += begin_restore(session)
     if event.how == "new" and session.session_id is not None:
         changes += reset_facts(session)
@@ -164,7 +160,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
     changes += set_modes(session, event.modes, event.mode)
     if event.models is not None and not any(option.category == "model" for option in session.config_options):
         session.models, session.model = event.models, event.model
-        changes += [fact_changed("models"), fact_changed("model")]
+        changes += facts_changed("models", "model")
     update_settings(session)
     if not session.working:
         changes += _set_phase(session, "idle")
@@ -174,7 +170,7 @@ def session_opened(session: Session, event: ev.SessionOpened, at: float) -> list
             changes += _resumed_notice(session, at)
     if before is not None and (before != session.session_id or event.how == "new"):
         changes += _changed_session_notice(session, event.how, at)
-    return [*changes, fact_changed("session_id"), fact_changed("auth_required")]
+    return [*changes, *facts_changed("session_id", "auth_required")]
 
 
 def _resumed_notice(session: Session, at: float) -> list[Change]:
@@ -199,7 +195,6 @@ def _changed_session_notice(session: Session, how: str, at: float) -> list[Chang
 
 
 def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list[Change]:
-    """Add a notice that the session was closed or deleted."""
     text = "The session was deleted" if event.deleted else "The session was closed"
     return [*add_notice(session, at, text), *_set_phase(session, "connecting")]
 
@@ -224,4 +219,4 @@ def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Chang
 
 def _set_phase(session: Session, phase: Phase) -> list[Change]:
     session.phase = phase
-    return [fact_changed("phase")]
+    return facts_changed("phase")

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Annotations, Session
 
 _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "user": UserMessage}
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
+MAX_SPLIT_ATTEMPTS = 20
+"""A message that was interrupted is not split after this many ends of paragraphs inside a code block."""
+_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
@@ -77,12 +82,6 @@ def _end_replayed_prompt(session: Session, text: str, at: float) -> None:
         return
     if part.since(part.length - 1).strip() and text[:1].strip():
         end_message(session, at)
-
-
-_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
-_PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
-MAX_SPLIT_ATTEMPTS = 20
-"""A message that was interrupted is not split after this many ends of paragraphs inside a code block."""
 
 
 def _split_message(session: Session, event: TextChunk, at: float) -> list[Change]:
@@ -244,9 +243,6 @@ def session_message(
 
 
 # --------------------------------------------------------------------------- the echo of the prompt
-
-
-_ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 
 
 def _split_surrogates(text: str) -> str:

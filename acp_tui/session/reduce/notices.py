@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 MAX_DETAIL = 4_000
 """The maximum number of characters to show of an invalid message or output. The log has the whole text."""
-
-
 MAX_REPEATS = 100
 """How many further messages an `Unrecognised` entry keeps. The log has all of them."""
 _AGENT_FAULTS = frozenset({INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS})
@@ -95,7 +93,6 @@ def request_refused(session: Session, event: ev.RequestRefused, at: float) -> li
 
 
 def protocol_fault(session: Session, event: ev.ProtocolFault, at: float) -> list[Change]:
-    """Show a protocol fault."""
     return add_fault(session, event.text, at, event.raw)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.reduce.entries import add_entry, fact_changed, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, facts_changed, out_of_phase, touch
 from acp_tui.session.state import Compaction, Plan
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change
         changes = [*add_entry(session, plan, at), *map(touch, replaced)]
     plan.items, plan.markdown, plan.uri = event.items, event.markdown, event.uri
     session.plan = plan
-    return [*changes, fact_changed("plan")]
+    return [*changes, *facts_changed("plan")]
 
 
 def _content(plan: Plan | PlanChanged) -> tuple[list[PlanItem], str | None, str | None]:
@@ -53,11 +53,10 @@ def _clear_plan(session: Session, event: PlanChanged) -> list[Change]:
     plan.removed = event.removed
     if session.plan is plan:
         session.plan = None
-    return [touch(plan), fact_changed("plan")]
+    return [touch(plan), *facts_changed("plan")]
 
 
 def compaction_changed(session: Session, event: CompactionChanged, at: float) -> list[Change]:
-    """Update the state of a compaction."""
     compaction, changes = _compaction(session, event.compaction_id, at)
     if event.status is not None:
         compaction.status = event.status
@@ -75,14 +74,12 @@ def compaction_changed(session: Session, event: CompactionChanged, at: float) ->
 
 
 def compaction_chunk(session: Session, event: CompactionChunk, at: float) -> list[Change]:
-    """Append text or other content to the summary of a compaction."""
     compaction, changes = _compaction(session, event.compaction_id, at)
     _append(compaction, event.text, event.content)
     return [*changes, touch(compaction)]
 
 
 def _append(compaction: Compaction, text: str, content: Content | None) -> None:
-    """Append text or other content to the summary."""
     if content is not None and content.kind != "text":
         compaction.parts.append(content)
         return

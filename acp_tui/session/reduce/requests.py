@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add_entry, add_notice, fact_changed, out_of_phase, touch
+from acp_tui.session.reduce.entries import add_entry, add_notice, facts_changed, out_of_phase, touch
 from acp_tui.session.reduce.notices import add_fault
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Elicitation, Permission
@@ -58,7 +58,7 @@ def permission_requested(
     )
     if event.answerable:
         session.permissions[event.request_id] = permission
-    changes = [*add_entry(session, permission, at), fact_changed("permissions")]
+    changes = [*add_entry(session, permission, at), *facts_changed("permissions")]
     if event.session_id and not subagent:
         text = (
             f'The agent asks for permission in the session "{escape_invisible_line(event.session_id)}", '
@@ -113,7 +113,7 @@ def permission_answered(session: Session, event: ev.PermissionAnswered, at: floa
     permission.option = next((option for option in permission.options if option.id == event.option_id), None)
     if permission.by is None and session.cancelling:
         permission.by, permission.why = "turn", "The turn was cancelled"
-    changes = [touch(permission), fact_changed("permissions")]
+    changes = [touch(permission), *facts_changed("permissions")]
     call = session.tool_calls.get(permission.call_id)
     if call is not None and call.turn == permission.turn and not permission.subagent:
         until = at if call.ended_at is None else call.ended_at
@@ -151,7 +151,7 @@ def elicitation_requested(
     session.elicitations[event.request_id] = elicitation
     if event.elicitation_id is not None:
         session.reducer_state.elicitations[event.elicitation_id] = elicitation
-    return [*add_entry(session, elicitation, at), fact_changed("elicitations")]
+    return [*add_entry(session, elicitation, at), *facts_changed("elicitations")]
 
 
 def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: float) -> list[Change]:
@@ -160,7 +160,7 @@ def elicitation_answered(session: Session, event: ev.ElicitationAnswered, _at: f
     if elicitation is None:
         return []
     elicitation.outcome = event.action
-    return [touch(elicitation), fact_changed("elicitations")]
+    return [touch(elicitation), *facts_changed("elicitations")]
 
 
 def elicitation_completed(session: Session, event: ev.ElicitationCompleted, _at: float) -> list[Change]:
@@ -191,9 +191,9 @@ def _close(session: Session, requests: list[int | str | None], why: str, by: str
         permission = session.permissions.pop(request, None)
         if permission is not None:
             permission.outcome, permission.by, permission.why = "cancelled", by, why
-            changes += [touch(permission), fact_changed("permissions")]
+            changes += [touch(permission), *facts_changed("permissions")]
         elicitation = session.elicitations.pop(request, None)
         if elicitation is not None:
             elicitation.outcome = "cancel"
-            changes += [touch(elicitation), fact_changed("elicitations")]
+            changes += [touch(elicitation), *facts_changed("elicitations")]
     return changes

@@ -100,7 +100,6 @@ def terminal_output(session: Session, event: ev.TerminalOutput, at: float) -> li
 
 
 def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> list[Change]:
-    """Store how the command ended."""
     terminal, changes = _terminal(session, event.terminal_id, at)
     terminal.exit_code = event.exit_code
     terminal.signal = event.signal
@@ -109,7 +108,6 @@ def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> li
 
 
 def terminal_released(session: Session, event: ev.TerminalReleased, _at: float) -> list[Change]:
-    """Mark a terminal as released."""
     terminal = session.terminals.get(event.terminal_id)
     if terminal is None:
         return []

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _UNFINISHED = ("pending", "in_progress")
 _ENDED = ("completed", "failed")
+_SHOWN_AS_TEXT = ("execute", "read")
+"""The kinds of calls whose raw output is shown as text. Other calls show it as JSON."""
 
 
 def tool_call_changed(session: Session, event: ToolCallChanged, at: float) -> list[Change]:
@@ -153,14 +155,11 @@ def _show_raw_output(session: Session, call: ToolCall, event: ToolCallChanged) -
         terminals[-1].output.append(output.coloured or output.text)
         return [touch(terminals[-1])]
     rest = [item for item in call.content if item is not call.raw_content]
-    if rest or call.kind in _SHOWN_AS_TEXT:  # other calls show their raw output as JSON
+    if rest or call.kind in _SHOWN_AS_TEXT:
         call.raw_content = output
         call.content = [*rest, output]
         _strip_colours(call)
     return []
-
-
-_SHOWN_AS_TEXT = ("execute", "read")
 
 
 def _terminals(session: Session, call: ToolCall) -> list[Terminal]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
-from acp_tui.session.reduce.entries import add_entry, fact_changed, is_user_command, touch
+from acp_tui.session.reduce.entries import add_entry, facts_changed, is_user_command, touch
 from acp_tui.session.reduce.facts import end_restore, pause_queue
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.notices import add_fault
@@ -42,7 +42,7 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     session.phase = "prompting"
     session.last_error = None
     changes += _add_message(session, event, at)
-    return [*changes, fact_changed("phase"), fact_changed("turn")]
+    return [*changes, *facts_changed("phase", "turn")]
 
 
 def begin_work(session: Session, at: float) -> None:
@@ -74,7 +74,7 @@ def _part(content: Content) -> GrowingText | Content:
 def cancel_sent(session: Session, _event: ev.CancelSent, at: float) -> list[Change]:
     """Mark the unfinished tool calls as cancelled. The turn itself ends later."""
     session.cancelling = session.working
-    return [*close_open_calls(session, "cancelled", at), fact_changed("cancelling")]
+    return [*close_open_calls(session, "cancelled", at), *facts_changed("cancelling")]
 
 
 def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]:
@@ -86,10 +86,10 @@ def turn_ended(session: Session, event: ev.TurnEnded, at: float) -> list[Change]
         return []
     empty = event.stop_reason == "end_turn" and not any(event.tokens.values()) and _is_turn_empty(session)
     note_turn_tokens(session, event)
-    changes = [fact_changed("usage")]
+    changes = facts_changed("usage")
     if session.auth_required:
         session.auth_required = False
-        changes.append(fact_changed("auth_required"))
+        changes += facts_changed("auth_required")
     unfinished = _unanswered_calls(session) if event.stop_reason == "end_turn" else 0
     return [*changes, *end_turn(session, at, event.stop_reason, empty=empty, unfinished=unfinished)]
 
@@ -105,11 +105,11 @@ def note_error(session: Session, error: RpcError) -> list[Change]:
     """Store an error, and whether it means that the user must sign in."""
     session.last_error = error
     if not error.auth_required:
-        return [fact_changed("last_error")]
+        return facts_changed("last_error")
     session.auth_required = True
     if error.auth_methods and session.agent is not None:
         session.agent.auth_methods = error.auth_methods
-    return [fact_changed("last_error"), fact_changed("auth_required")]
+    return facts_changed("last_error", "auth_required")
 
 
 def end_turn(
@@ -143,8 +143,8 @@ def end_turn(
         changes += _withdraw(session)
     if stop_reason != "end_turn" and session.queue:
         pause_queue(session, paused=True)
-        changes.append(fact_changed("queue"))
-    return [*changes, fact_changed("phase"), fact_changed("stop_reason")]
+        changes += facts_changed("queue")
+    return [*changes, *facts_changed("phase", "stop_reason")]
 
 
 def _is_turn_empty(session: Session) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.reduce.entries import add_notice, fact_changed
+from acp_tui.session.reduce.entries import add_notice, facts_changed
 from acp_tui.session.state import Cost, TurnUsage, Usage
 from acp_tui.session.usage_text import quota_words
 
@@ -34,7 +34,7 @@ def begin_turn_usage(session: Session, at: float) -> None:
 def retrying(session: Session, event: ev.Retrying, _at: float) -> list[Change]:
     """Remember why the agent repeats a request, until the agent sends something else."""
     session.retrying = event.reason
-    return [fact_changed("retrying")]
+    return facts_changed("retrying")
 
 
 def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[Change]:
@@ -57,7 +57,7 @@ def usage_changed(session: Session, event: ev.UsageChanged, _at: float) -> list[
             turn.cost = _turn_cost(turn, event.cost)
         if event.totals is not None:
             turn.tokens = session.usage.tokens = _turn_tokens(turn, event.totals)
-    return [fact_changed("usage")]
+    return facts_changed("usage")
 
 
 def _turn_cost(turn: TurnUsage, total: Cost) -> Cost | None:
@@ -87,7 +87,7 @@ def tokens_used(session: Session, event: ev.TokensUsed, _at: float) -> list[Chan
     for name, count in event.tokens.items():
         if name in known or len(known) < MAX_COUNTS:
             known[name] = known.get(name, 0) + count
-    return [fact_changed("usage")]
+    return facts_changed("usage")
 
 
 def note_turn_tokens(session: Session, event: ev.TurnEnded) -> None:
@@ -113,6 +113,6 @@ def quota_changed(session: Session, event: ev.QuotaChanged, at: float) -> list[C
     session.quotas[quota.name] = quota
     level = QUOTA_LEVELS.get(quota.status)
     if level is None or (known is not None and known.status == quota.status):
-        return [fact_changed("usage")]
+        return facts_changed("usage")
     notice = add_notice(session, at, quota_words(quota, at), level=level, source="agent")
-    return [fact_changed("usage"), *notice]
+    return [*facts_changed("usage"), *notice]
