@@ -19,8 +19,7 @@ from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin
 from acp_tui.controller.diff_locator import DiffLocator
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.controller.mcp.bridge_host import BridgeHost, BridgeOffer
-from acp_tui.controller.mcp.own_server import OwnServer
-from acp_tui.controller.mcp.own_server_channel import AcpChannel, OwnServerOffer
+from acp_tui.controller.mcp.own_server import AcpChannel, OwnServer, OwnServerOffer
 from acp_tui.controller.mcp.server_access import OneShotServerClient
 from acp_tui.controller.mcp.usage_facts import UsageFacts
 from acp_tui.controller.permission_gate import PermissionGate

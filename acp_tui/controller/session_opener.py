@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.mcp.bridge_host import BridgeOffer
-    from acp_tui.controller.mcp.own_server_channel import OwnServerOffer
+    from acp_tui.controller.mcp.own_server import OwnServerOffer
     from acp_tui.controller.recorder import Recorder
     from acp_tui.session.events import Event
     from acp_tui.session.state import Agent, ConfigOption, Session, Setting

@@ -20,10 +20,10 @@ from acp_tui.config.paths import paths
 from acp_tui.mcp import diagnosis
 from acp_tui.mcp.callbacks import ElicitationRequest, ListKind, ServerHandlers, ServerLogMessage
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS, FailureCause, ServerFailure
+from acp_tui.mcp.http_transport import HttpEvidence, open_http
+from acp_tui.mcp.message_filter import filter_messages
 from acp_tui.mcp.sign_in.provider import SignInProvider
-from acp_tui.mcp.transports.http_transport import HttpEvidence, open_http
-from acp_tui.mcp.transports.message_filter import filter_messages
-from acp_tui.mcp.transports.stdio_process import StdioProcess
+from acp_tui.mcp.stdio_process import StdioProcess
 from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:

@@ -22,8 +22,8 @@ from acp_tui.mcp.failures import (
     mask_secrets,
     secret_values,
 )
-from acp_tui.mcp.transports.message_filter import SAMPLING_DECLINED
-from acp_tui.mcp.transports.stdio_process import INVALID_ANSWER_CODE
+from acp_tui.mcp.message_filter import SAMPLING_DECLINED
+from acp_tui.mcp.stdio_process import INVALID_ANSWER_CODE
 from acp_tui.processes.piped_process import signal_name
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.store.secret_patterns import redact_text
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.transports.http_transport import HttpEvidence
-    from acp_tui.mcp.transports.stdio_process import StdioProcess
+    from acp_tui.mcp.http_transport import HttpEvidence
+    from acp_tui.mcp.stdio_process import StdioProcess
 
 
 MAX_LINES = 3

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.field_faults import field_faults
-from acp_tui.protocol.subagent_updates import parent_call_id
-from acp_tui.protocol.updates import is_known_request, read_tool_call, similar_name
+from acp_tui.protocol.updates import is_known_request, parent_call_id, read_tool_call, similar_name
 from acp_tui.session import events as ev
 from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_line, visible_excerpt

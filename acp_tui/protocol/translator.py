@@ -22,9 +22,8 @@ from acp_tui.protocol.draft import V1
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.field_faults import field_faults
 from acp_tui.protocol.json_rpc import is_id, line_fault, own_id
-from acp_tui.protocol.subagent_updates import parent_call_id
 from acp_tui.protocol.token_usage import read_metrics
-from acp_tui.protocol.updates import is_known_notification, read_update, similar_name
+from acp_tui.protocol.updates import is_known_notification, parent_call_id, read_update, similar_name
 from acp_tui.session import events as ev
 from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import reduce

@@ -11,8 +11,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from acp_tui.mcp.sign_in.stored_state import sign_in_state
-from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
+from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore, sign_in_state
 from tests.support.cli import run
 from tests.support.terminal import PreloadedTerminal, Terminal
 

@@ -8,7 +8,7 @@ import pytest
 
 from acp_tui.config.settings import load
 from acp_tui.config.user_tools import RESERVED_NAMES
-from acp_tui.mcp.own_server.own_server import BUILT_IN
+from acp_tui.mcp.own_server import BUILT_IN
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.config.paths import paths
-from acp_tui.controller.mcp.own_server_channel import AcpChannel
+from acp_tui.controller.mcp.own_server import AcpChannel
 from acp_tui.controller.request_params import Params
 from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.schema_form.values import FormAnswer

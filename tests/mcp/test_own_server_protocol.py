@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.mcp.json_rpc_peer import JsonRpcError
-from acp_tui.mcp.own_server.own_server import McpMessages
+from acp_tui.mcp.own_server import McpMessages
 from tests.support.waiting import until
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the server until the agent closes stdin or acp-tui closes the connection."""
-    from acp_tui.mcp.own_server.own_server import serve
+    from acp_tui.mcp.own_server import serve
 
     asyncio.run(serve(args.socket, args.session))
     return 0

@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from acp_tui.mcp.sign_in.actions import sign_in
-    from acp_tui.mcp.sign_in.stored_state import sign_in_state
+    from acp_tui.mcp.sign_in.token_store import sign_in_state
 
     server = server_named(args.name, args.mcp_config)
     name = escape_line(server.name)

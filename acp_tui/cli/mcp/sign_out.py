@@ -24,7 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from acp_tui.mcp.sign_in.stored_state import sign_out
+    from acp_tui.mcp.sign_in.token_store import sign_out
 
     url = _url(args)
     was_signed_in = asyncio.run(sign_out(url))

@@ -436,6 +436,6 @@ class BridgeOffer:
 
 def is_signed_in(url: str) -> bool:
     """Return whether the user has signed in at the MCP server with this URL."""
-    from acp_tui.mcp.sign_in.stored_state import sign_in_state
+    from acp_tui.mcp.sign_in.token_store import sign_in_state
 
     return sign_in_state(url) is not None

@@ -1,19 +1,22 @@
-"""acp-tui's own MCP server: lists its tools, and runs calls that are allowed."""
+"""acp-tui's own MCP server: its tools, the calls that are allowed, and how an agent reaches it."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import secrets
 import shlex
 import shutil
+import sys
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.mcp.own_tools import BuiltInTools, InvalidCallError, PreparedCall, ToolResult, failure
 from acp_tui.controller.permission_gate import GUARD_OPTIONS
 from acp_tui.controller.user_questions import Question
+from acp_tui.errors import Refusal
 from acp_tui.mcp.json_rpc_peer import JsonRpcError
-from acp_tui.mcp.own_server.own_server import BUILT_IN
+from acp_tui.mcp.own_server import BUILT_IN, McpMessages
 from acp_tui.permissions.subject import Subject
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
 from acp_tui.session.events import OwnToolCalled, OwnToolEnded
@@ -22,102 +25,29 @@ from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from acp_tui.config.user_tools import UserTool
     from acp_tui.controller.baseline_tracker import BaselineTracker
-    from acp_tui.controller.mcp.app_socket import Handler
+    from acp_tui.controller.mcp.app_socket import AppSocket, Handler
     from acp_tui.controller.mcp.own_tools import UserInterface
     from acp_tui.controller.permission_gate import PermissionGate
+    from acp_tui.controller.request_params import Params
+    from acp_tui.mcp.own_server import ToolSource
     from acp_tui.session.events import Event
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Agent, Session
     from acp_tui.workspace.files.file_access import FileAccess
-
-
-MAX_OUTPUT_BYTES = 200_000
-"""The maximum number of bytes of stdout that the agent gets."""
-STDERR_LINES = 50
-
-
-class UserToolRunner:
-    """The user's own tools: checks the arguments of calls and runs the commands."""
-
-    def __init__(self, tools: dict[str, UserTool], cwd: Path) -> None:
-        self.tools = tools
-        self._cwd = str(cwd)
-
-    def prepare(self, name: str, arguments: dict[str, Any]) -> PreparedCall | None:
-        """Check the arguments of a call; return None if there is no such tool. Raises `InvalidCallError`."""
-        tool = self.tools.get(name)
-        if tool is None:
-            return None
-        from acp_tui.mcp.schema_validation import SchemaValidator
-
-        if fault := SchemaValidator(tool.schema).fault(arguments):
-            raise InvalidCallError(f"The arguments do not match the schema: {fault.sentence}.")
-
-        async def run(_call_id: str) -> ToolResult:
-            return await self._run(tool, arguments)
-
-        return PreparedCall(run, facts=(("command", shlex.join(tool.command)),))
-
-    async def _run(self, tool: UserTool, arguments: dict[str, Any]) -> ToolResult:
-        program = shutil.which(tool.command[0])
-        if program is None:
-            return failure(f"The program {tool.command[0]} of this tool was not found.")
-        try:
-            process = await PipedProcess.start(
-                os.path.abspath(program),  # noqa: PTH100 - keeps links
-                tool.command,
-                cwd=self._cwd,
-                env=os.environ,
-            )
-        except StartError as error:
-            return failure(f"The tool could not be started: {error}.")
-        try:
-            async with asyncio.timeout(tool.timeout):
-                process.write(json.dumps(arguments).encode() + b"\n")
-                process.close_stdin()
-                output, is_cut = await _read(process)
-                await process.wait_for_end()
-        except TimeoutError:
-            return failure(f"The tool did not end within {tool.timeout:g} s and was stopped.")
-        finally:
-            await process.end(grace_seconds=0)
-        text = output.decode("utf-8", "replace")
-        if is_cut:
-            text += f"\n… the output is longer than {MAX_OUTPUT_BYTES:,} bytes"
-        if process.returncode == 0:
-            return ToolResult(text or "The tool ended without output.")
-        return failure("\n".join(filter(None, (text, *process.stderr_tail(STDERR_LINES), _ending(process)))))
-
-
-async def _read(process: PipedProcess) -> tuple[bytes, bool]:
-    """Read all of stdout. Return the first `MAX_OUTPUT_BYTES` bytes, and whether there were more."""
-    kept = b""
-    is_cut = False
-    while block := await process.read():
-        room = MAX_OUTPUT_BYTES - len(kept)
-        is_cut = is_cut or len(block) > room
-        kept += block[:room]
-    return kept, is_cut
-
-
-def _ending(process: PipedProcess) -> str:
-    code = process.returncode
-    if code is None:
-        return "The tool was stopped."
-    return (
-        f"The tool ended with exit code {code}."
-        if code > 0
-        else f"The tool was killed by {signal_name(-code)}."
-    )
 
 
 MAX_RECORDED = 20_000
 """The maximum number of characters of a result in the transcript."""
+MAX_OUTPUT_BYTES = 200_000
+"""The maximum number of bytes of stdout of a user's tool that the agent gets."""
+STDERR_LINES = 50
 STOPPED = "The turn was stopped."
+METHOD = "mcp/message"
+"""The ACP method of all MCP messages inside the ACP connection."""
 
 
 class OwnServer:
@@ -265,3 +195,151 @@ class OwnServer:
         if len(text) > MAX_RECORDED:
             text = f"{text[:MAX_RECORDED]}\n… {len(text) - MAX_RECORDED:,} more characters"
         self._note(OwnToolEnded(call_id, "failed" if result.failed else "completed", text))
+
+
+# --------------------------------------------------------------------------- the user's own tools
+
+
+class UserToolRunner:
+    """The user's own tools: checks the arguments of calls and runs the commands."""
+
+    def __init__(self, tools: dict[str, UserTool], cwd: Path) -> None:
+        self.tools = tools
+        self._cwd = str(cwd)
+
+    def prepare(self, name: str, arguments: dict[str, Any]) -> PreparedCall | None:
+        """Check the arguments of a call; return None if there is no such tool. Raises `InvalidCallError`."""
+        tool = self.tools.get(name)
+        if tool is None:
+            return None
+        from acp_tui.mcp.schema_validation import SchemaValidator
+
+        if fault := SchemaValidator(tool.schema).fault(arguments):
+            raise InvalidCallError(f"The arguments do not match the schema: {fault.sentence}.")
+
+        async def run(_call_id: str) -> ToolResult:
+            return await self._run(tool, arguments)
+
+        return PreparedCall(run, facts=(("command", shlex.join(tool.command)),))
+
+    async def _run(self, tool: UserTool, arguments: dict[str, Any]) -> ToolResult:
+        program = shutil.which(tool.command[0])
+        if program is None:
+            return failure(f"The program {tool.command[0]} of this tool was not found.")
+        try:
+            process = await PipedProcess.start(
+                os.path.abspath(program),  # noqa: PTH100 - keeps links
+                tool.command,
+                cwd=self._cwd,
+                env=os.environ,
+            )
+        except StartError as error:
+            return failure(f"The tool could not be started: {error}.")
+        try:
+            async with asyncio.timeout(tool.timeout):
+                process.write(json.dumps(arguments).encode() + b"\n")
+                process.close_stdin()
+                output, is_cut = await _read(process)
+                await process.wait_for_end()
+        except TimeoutError:
+            return failure(f"The tool did not end within {tool.timeout:g} s and was stopped.")
+        finally:
+            await process.end(grace_seconds=0)
+        text = output.decode("utf-8", "replace")
+        if is_cut:
+            text += f"\n… the output is longer than {MAX_OUTPUT_BYTES:,} bytes"
+        if process.returncode == 0:
+            return ToolResult(text or "The tool ended without output.")
+        return failure("\n".join(filter(None, (text, *process.stderr_tail(STDERR_LINES), _ending(process)))))
+
+
+async def _read(process: PipedProcess) -> tuple[bytes, bool]:
+    """Read all of stdout. Return the first `MAX_OUTPUT_BYTES` bytes, and whether there were more."""
+    kept = b""
+    is_cut = False
+    while block := await process.read():
+        room = MAX_OUTPUT_BYTES - len(kept)
+        is_cut = is_cut or len(block) > room
+        kept += block[:room]
+    return kept, is_cut
+
+
+def _ending(process: PipedProcess) -> str:
+    code = process.returncode
+    if code is None:
+        return "The tool was stopped."
+    return (
+        f"The tool ended with exit code {code}."
+        if code > 0
+        else f"The tool was killed by {signal_name(-code)}."
+    )
+
+
+# --------------------------------------------------------------------------- how the agent reaches the server
+
+
+class AcpChannel:
+    """Answers the MCP requests that an agent with `mcpCapabilities.acp` sends inside the ACP connection.
+
+    Both sides use one ACP method. Each ACP request of the agent contains one MCP request. The ACP result
+    contains the MCP result or the MCP error. acp-tui sends MCP notifications with the same method. The agent
+    gets an ACP error if its request does not reach the MCP server.
+    """
+
+    def __init__(self, source: ToolSource, notify: Callable[[str, dict[str, Any]], Awaitable[None]]) -> None:
+        """`notify` sends a notification to the agent."""
+        self._messages = McpMessages(source)
+        self._notify = notify
+        self._server_id: str | None = None  # None while the agent is not given the server
+        self._running: set[str] = set()  # ids of MCP requests
+
+    def declare(self) -> dict[str, Any]:
+        """Return the server as an ACP object. From now on the new `serverId` is valid."""
+        self._server_id = f"{OWN_SERVER}-{secrets.token_hex(8)}"
+        return {"type": "acp", "name": OWN_SERVER, "serverId": self._server_id}
+
+    def withdraw(self) -> None:
+        """Refuse further requests: the `serverId` that the agent has is no longer valid."""
+        self._server_id = None
+
+    async def answer(self, params: Params) -> dict[str, Any]:
+        """Return the result of an `mcp/message` request. Raises `Refusal`."""
+        server_id, request_id = params.text("serverId"), params.text("requestId")
+        method, inner = params.text("method"), params.values.get("params")
+        if server_id != self._server_id:
+            raise Refusal(INVALID_PARAMS, f"{METHOD}: there is no MCP server {server_id!r} here")
+        if request_id in self._running:
+            raise Refusal(INVALID_PARAMS, f"{METHOD}: the request {request_id!r} is already running")
+
+        async def notify(name: str, values: dict[str, Any]) -> None:
+            envelope = {"serverId": server_id, "requestId": request_id, "method": name, "params": values}
+            await self._notify(METHOD, envelope)
+
+        self._running.add(request_id)
+        try:
+            return {"result": await self._messages.answer(method, inner, notify)}
+        except JsonRpcError as error:
+            return {"error": error.as_json()}
+        finally:
+            self._running.discard(request_id)
+
+
+class OwnServerOffer:
+    """Offers acp-tui's MCP server to an agent: inside the ACP connection if possible, else as a process."""
+
+    def __init__(self, is_on: Callable[[], bool], channel: AcpChannel, socket: AppSocket) -> None:
+        self._is_on = is_on
+        self._channel = channel
+        self._socket = socket
+
+    async def server(self, agent: Agent) -> dict[str, Any] | None:
+        """Return the server as an ACP object; None if the agent gets no server. Raises `UserError`."""
+        self._channel.withdraw()
+        if not self._is_on():
+            return None
+        if agent.can("mcpCapabilities", "acp"):
+            return self._channel.declare()
+        path = await self._socket.open()
+        command = ["-P", "-m", "acp_tui", "mcp", "serve"]  # -P: no modules from the workspace
+        arguments = ["--socket", str(path), "--session", self._socket.session_key]
+        return {"name": OWN_SERVER, "command": sys.executable, "args": [*command, *arguments], "env": []}

@@ -12,7 +12,7 @@ from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.interaction import SignInError
 from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.sign_in.request_guard import limit_answer
-from acp_tui.mcp.sign_in.stored_state import SignInState, local_time, sign_in_state, uses_sign_in
+from acp_tui.mcp.sign_in.token_store import SignInState, local_time, sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer

@@ -1,7 +1,9 @@
-"""The store of tokens: one private file per server URL in the state directory.
+"""The stored sign-ins: one private file per server URL in the state directory, which sign-out deletes.
 
 Several processes share a file: the app, bridges and commands. A process that renews a token takes the file's
 lock and reads the file again first, because another process may have replaced the refresh token.
+
+Importing this module does not import the SDK.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import time
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -23,6 +26,9 @@ from acp_tui.store.locks import try_lock
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
+
+    from acp_tui.config.mcp import ResolvedServer, Server
+
 
 VERSION = 1
 LOCK_SECONDS = 60.0
@@ -153,3 +159,80 @@ def normalized_url(url: str) -> str:
     if port is not None and port != _DEFAULT_PORTS.get(parts.scheme):
         host = f"{host}:{port}"
     return urlunsplit((parts.scheme, host, parts.path or "/", parts.query, ""))
+
+
+# --------------------------------------------------------------------------- for screens and commands
+
+
+@dataclass(frozen=True, slots=True)
+class SignInState:
+    """A stored sign-in, which the server may have revoked."""
+
+    signed_in_at: float  # seconds since the epoch
+    expires_at: float | None  # of the access token; None: the server did not say
+    renewable: bool  # whether acp-tui can renew it without asking
+    scope: str | None
+
+    def is_valid(self, now: float | None = None) -> bool:
+        """Return whether the sign-in can be used, perhaps after renewing the token."""
+        return self.renewable or not self.has_expired(now)
+
+    def has_expired(self, now: float | None = None) -> bool:
+        """Return whether the access token has expired."""
+        return self.expires_at is not None and (time.time() if now is None else now) >= self.expires_at
+
+    def describe(self) -> str:
+        """Return a clause such as "signed in until 2026-11-22 15:04, then renewed"."""
+        if self.expires_at is None:
+            return "signed in"
+        end = local_time(self.expires_at)
+        if not self.has_expired():
+            return f"signed in until {end}" + (", then renewed" if self.renewable else "")
+        if not self.renewable:
+            return f"expired {end}"
+        return f"signed in (the token expired {end}; it will be renewed on the next use)"
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields for `--json`. Times are in ISO 8601, in the user's time zone."""
+        return {
+            "signed_in_at": _iso(self.signed_in_at),
+            "expires_at": None if self.expires_at is None else _iso(self.expires_at),
+            "renewable": self.renewable,
+            "valid": self.is_valid(),
+            "scope": self.scope,
+        }
+
+
+def uses_sign_in(server: Server | ResolvedServer) -> bool:
+    """Return whether acp-tui can sign in to the server.
+
+    acp-tui can sign in to http and sse servers for which the user has not set an Authorization header.
+    """
+    return server.transport != "stdio" and "authorization" not in map(str.lower, server.headers)
+
+
+def sign_in_state(url: str) -> SignInState | None:
+    """Return the stored sign-in for a server URL; None if there is none."""
+    stored = TokenStore(url).read()
+    if stored is None:
+        return None
+    return SignInState(stored.signed_in_at, stored.expires_at, stored.renewable, stored.scope)
+
+
+async def sign_out(url: str) -> bool:
+    """Delete the tokens and the client registration for a server URL. Return False if nothing was stored.
+
+    Running bridges and connections stop using the tokens at their next request. Raises `SignInError`.
+    """
+    store = TokenStore(url)
+    async with store.lock():
+        return store.delete()
+
+
+def local_time(seconds: float) -> str:
+    """Return a time in the user's time zone, such as "2026-11-22 15:04"."""
+    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")

@@ -15,8 +15,7 @@ from acp_tui.config.mcp import ResolvedServer, SignInSettings
 from acp_tui.mcp.connection import connect
 from acp_tui.mcp.sign_in.actions import provider_for, sign_in, token_header
 from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInRequired
-from acp_tui.mcp.sign_in.stored_state import sign_in_state, sign_out
-from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
+from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore, sign_in_state, sign_out
 from tests.mcp.servers.oauth import PREREGISTERED
 from tests.mcp.sign_in.users import BrowserUser, PastingUser, code_of
 from tests.support.waiting import until

@@ -14,7 +14,7 @@ from acp_tui.config.mcp import SignInSettings
 from acp_tui.mcp.sign_in.actions import sign_in
 from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError
 from acp_tui.mcp.sign_in.request_guard import RequestGuard
-from acp_tui.mcp.sign_in.stored_state import sign_in_state
+from acp_tui.mcp.sign_in.token_store import sign_in_state
 from tests.mcp.sign_in.test_provider import PROGRAM, expire, guarded, run_echo
 from tests.mcp.sign_in.users import BrowserUser
 

@@ -8,7 +8,7 @@ import pytest
 from textual.events import Paste
 from textual.widgets import Static
 
-from acp_tui.mcp.sign_in.stored_state import sign_in_state
+from acp_tui.mcp.sign_in.token_store import sign_in_state
 from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
 from acp_tui.ui.widgets.input_line import InputLine
 from tests.mcp.sign_in.users import redirect_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config import mcp
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
-from acp_tui.mcp.sign_in.stored_state import sign_in_state, uses_sign_in
+from acp_tui.mcp.sign_in.token_store import sign_in_state, uses_sign_in
 from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.mcp_facts import McpFacts, McpOffers
 from acp_tui.store.own_mcp_servers import read_own_servers

@@ -133,7 +133,7 @@ class ServerActions:
     # ------------------------------------------------------------------------- signing in
 
     def _may_sign_in(self, known: KnownServer) -> bool:
-        from acp_tui.mcp.sign_in.stored_state import uses_sign_in
+        from acp_tui.mcp.sign_in.token_store import uses_sign_in
 
         return known.can_start and uses_sign_in(known.server)
 
@@ -145,7 +145,7 @@ class ServerActions:
 
     async def sign_out(self) -> None:
         """Delete the tokens for the chosen server, and disconnect."""
-        from acp_tui.mcp.sign_in.stored_state import sign_out
+        from acp_tui.mcp.sign_in.token_store import sign_out
 
         known = self._state.chosen
         if known is None:

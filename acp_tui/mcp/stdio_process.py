@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+"""The maximum length of a server's message, also over HTTP: the SDK's 1 MB is too small for screenshots."""
 MAX_NOISE_LINES = 50
 """How many noise lines (lines on stdout that are not MCP messages) to keep; `noise_count` counts all."""
 MAX_LINE_CHARACTERS = 500

@@ -4,7 +4,7 @@ acp-tui does not declare the sampling capability, because it has no language mod
 requests sampling nevertheless, the filter's answer gives the reason; the SDK would only answer "Sampling not
 supported".
 
-The SDK rejects a whole answer because of one invalid part. `answer_repair` leaves the part out.
+The SDK rejects a whole answer because of one invalid part. `repair_answer` leaves the part out.
 """
 
 from __future__ import annotations

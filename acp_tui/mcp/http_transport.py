@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from acp_tui.mcp.failures import CONNECT_TIMEOUT_SECONDS
 from acp_tui.mcp.sign_in.request_guard import limit_answer
+from acp_tui.mcp.stdio_process import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
     from acp_tui.config.mcp import ResolvedServer
-
-MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-"""The maximum length of a message. The SDK's default of 1 MB is too small for screenshots."""
 
 
 @dataclass(slots=True)
