@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.mcp.bridge_host import BridgeHost
-    from acp_tui.controller.mcp.own_server_channel import AcpChannel
+    from acp_tui.controller.mcp.own_server import AcpChannel
     from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.controller.recorder import Recorder
     from acp_tui.permissions.subject import Subject
