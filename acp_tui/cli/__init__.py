@@ -21,17 +21,6 @@ from acp_tui.session.safe_text import escape_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
-class CommandModule(Protocol):
-    """The interface of a command's module."""
-
-    def configure(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments to the parser."""
-
-    def run(self, args: argparse.Namespace) -> int:
-        """Run the command and return the exit code."""
-
-
 EPILOG = """\
 examples:
   acp-tui                       choose an agent or a recorded session
@@ -77,6 +66,18 @@ OTHER_NAMES = {
     **dict.fromkeys(("list", "ls"), "`acp-tui agents` or `acp-tui sessions`"),
 }
 """What users of other programs type, and what to type here."""
+# How argparse says that a word is not one of the choices; Python 3.12 stopped quoting them.
+_INVALID_CHOICE = re.compile(r"(invalid choice: '(.+)') \(choose from (.+)\)$")
+
+
+class CommandModule(Protocol):
+    """The interface of a command's module."""
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments to the parser."""
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run the command and return the exit code."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -234,10 +235,6 @@ class _ArgumentParser(argparse.ArgumentParser):
         end = "" if message.endswith("?") else "."
         print_message(f"{message[0].upper()}{message[1:]}{end} See `{self.prog} --help`.")
         self.exit(USAGE)
-
-
-# How argparse says that a word is not one of the choices; Python 3.12 stopped quoting them.
-_INVALID_CHOICE = re.compile(r"(invalid choice: '(.+)') \(choose from (.+)\)$")
 
 
 def _suggest_choice(error: re.Match[str]) -> str:

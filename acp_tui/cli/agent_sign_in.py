@@ -34,6 +34,18 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, RequestId, Session
 
+INITIALIZE_SECONDS = 300.0
+"""Seconds that the agent may take to start. This is long because the agent may have to be downloaded."""
+OPEN_SECONDS = 60.0
+DECLINED: dict[str, dict[str, Any]] = {
+    "session/request_permission": {"outcome": {"outcome": "cancelled"}},
+    "elicitation/create": {"action": "decline"},
+}
+"""Results, by method, that decline an agent's questions to the user during a sign-in or sign-out.
+
+Requests with other methods are answered with an error.
+"""
+
 
 def has_terminal() -> bool:
     """Return True if stdin, stdout and stderr are terminals, as questions and sign-in programs require."""
@@ -145,20 +157,6 @@ def _note(method: AuthMethod) -> str:
     elif method.way == "unknown":
         parts.append(f"the type {method.kind} is not supported by acp-tui")
     return " · ".join(filter(None, parts))
-
-
-INITIALIZE_SECONDS = 300.0
-"""Seconds that the agent may take to start. This is long because the agent may have to be downloaded."""
-OPEN_SECONDS = 60.0
-
-DECLINED: dict[str, dict[str, Any]] = {
-    "session/request_permission": {"outcome": {"outcome": "cancelled"}},
-    "elicitation/create": {"action": "decline"},
-}
-"""Results, by method, that decline an agent's questions to the user during a sign-in or sign-out.
-
-Requests with other methods are answered with an error.
-"""
 
 
 class AgentAccount:

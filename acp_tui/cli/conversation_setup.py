@@ -28,6 +28,11 @@ if TYPE_CHECKING:
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.store.stored_sessions import StoredSession
 
+WELCOME = (
+    "The demo agent is a script: it needs no model, no API key and no network. "
+    'Type "tour" and press Enter for a demonstration; / lists its other commands.'
+)
+
 
 def wants_worktree(args: argparse.Namespace) -> bool:
     """Return True if --worktree or --worktree-name is given; False if the command has no such options."""
@@ -82,12 +87,6 @@ def _restored(saved: Worktree) -> tuple[Worktree, list[str]]:
 
     note = f"The worktree of this session was restored on the branch {saved.branch}: {saved.path}"
     return restore_worktree(saved), [note]
-
-
-WELCOME = (
-    "The demo agent is a script: it needs no model, no API key and no network. "
-    'Type "tour" and press Enter for a demonstration; / lists its other commands.'
-)
 
 
 class ConversationSetup:

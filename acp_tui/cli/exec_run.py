@@ -32,6 +32,17 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Entry, RpcError, Session, Usage
 
+MAX_CHANGED_FILES = 30
+"""The maximum number of changed files to list; a build may change thousands."""
+MAX_GREETING = 500
+"""The maximum number of characters to print of what the agent says before the prompt."""
+MAX_STDERR_LINES = 10
+"""The maximum number of lines of the agent's stderr to print after a failure."""
+QUIET_SECONDS = 0.15
+"""Seconds without a message before the prompt is sent: some agents greet right after the session is open."""
+FLUSH_SECONDS = 0.05
+"""Seconds between flushes of the output."""
+
 
 class RunLog:
     """Collects the permission decisions of a run, and the faults in what the agent sent."""
@@ -135,14 +146,6 @@ def _usage(usage: Usage) -> dict[str, Any]:
 
 def _error(error: RpcError | None) -> dict[str, Any]:
     return {} if error is None else {"code": error.code, "detail": error.detail}
-
-
-MAX_CHANGED_FILES = 30
-"""The maximum number of changed files to list; a build may change thousands."""
-
-
-MAX_GREETING = 500
-"""The maximum number of characters to print of what the agent says before the prompt."""
 
 
 class ProgressPrinter:
@@ -374,14 +377,6 @@ OUTPUTS: dict[str, type[Output]] = {
     "json": JsonOutput,
     "ndjson": NdjsonOutput,
 }
-
-
-MAX_STDERR_LINES = 10
-"""The maximum number of lines of the agent's stderr to print after a failure."""
-QUIET_SECONDS = 0.15
-"""Seconds without a message before the prompt is sent: some agents greet right after the session is open."""
-FLUSH_SECONDS = 0.05
-"""Seconds between flushes of the output."""
 
 
 async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> int:

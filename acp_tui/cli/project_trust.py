@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server, ServerState
 
+TRUST_TEXT = (
+    "Files in this folder choose programs to run on your computer. "
+    "The files are ignored until you trust the folder."
+)
+ONE_BY_ONE = " Each MCP server is shown to you before it is used."
+NOT_TRUSTED = "you have not trusted this folder"
+NOT_APPROVED = "you have not approved it"
+REFUSED = "you refused it"
+_GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
+
 
 def workspace_question(cwd: Path) -> GuardedQuestion[StartAnswer] | None:
     """Return a question if `wide_workspace` describes the folder; otherwise None."""
@@ -54,17 +64,6 @@ def wide_workspace(cwd: Path) -> str | None:
         if real in home.parents:
             return f"{real}, which contains your home directory"
     return None
-
-
-TRUST_TEXT = (
-    "Files in this folder choose programs to run on your computer. "
-    "The files are ignored until you trust the folder."
-)
-ONE_BY_ONE = " Each MCP server is shown to you before it is used."
-NOT_TRUSTED = "you have not trusted this folder"
-NOT_APPROVED = "you have not approved it"
-REFUSED = "you refused it"
-_GAP = re.compile(r"\s{20}")  # what follows it could be overlooked
 
 
 def mcp_servers_named(names: Sequence[str]) -> str:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 RECORDING_HELP = "session id (or a unique prefix), session folder, or recording file"
 """The help of an argument for `find_recording`."""
+_DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
 
 
 def transcript_lines(session: Session, *, thoughts: bool = False) -> Iterator[str]:
@@ -61,9 +62,6 @@ def _marks(entry: Entry) -> Iterator[str]:
         yield "~ no longer in the agent's context:"
     if entry.stray:
         yield "~ arrived outside a turn, or after the turn was stopped:"
-
-
-_DIRECTIONS: dict[str, Direction] = {"c2a": "sent", "a2c": "received"}
 
 
 def read_recording(path: Path, on_damaged_line: Callable[[int], None] | None = None) -> Iterator[Record]:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 SHUTDOWN_GRACE_SECONDS = 8.0
 """Seconds that a clean shutdown may take after a signal. After that, the process exits without cleanup."""
+log = logging.getLogger(__name__)
+MAX_ERROR_CHARS = 300
+"""The maximum length of an error text to print. It is limited because it may contain text from an agent."""
 
 
 def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
@@ -46,12 +49,6 @@ def handle_end_signals(app: AcpTui, loop: asyncio.AbstractEventLoop) -> None:
     # A signal may reach any thread while the main thread sleeps in the loop. A handler for one signal makes
     # asyncio set the wakeup fd, and then every signal wakes the loop.
     loop.add_signal_handler(signal.SIGCONT, lambda: None)
-
-
-log = logging.getLogger(__name__)
-
-MAX_ERROR_CHARS = 300
-"""The maximum length of an error text to print. It is limited because it may contain text from an agent."""
 
 
 def add_theme_option(parser: argparse.ArgumentParser) -> None:

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 
 PACKAGE_RUNNERS = ("npx", "uvx")
 """Programs that download a package and run it."""
+_RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
+_RUN_WORDS = ("run", "x", "tool")
+_CODE_OPTIONS = ("-c", "-e", "--eval")
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_VERSION = re.compile(r"(?<=.)@.*")
+_BUILT_IN = Path(__file__).with_name("agent_catalogue.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +89,6 @@ def missing_agent_message(agent: KnownAgent) -> str:
     return f"{sentence}; install it with {', or install '.join(ways)}" if ways else sentence
 
 
-_RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
-_RUN_WORDS = ("run", "x", "tool")
-_CODE_OPTIONS = ("-c", "-e", "--eval")
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
-_VERSION = re.compile(r"(?<=.)@.*")
-
-
 @dataclass(slots=True)
 class Launch:
     """A command that speaks ACP on its standard input and output."""
@@ -138,9 +137,6 @@ def program_name(command: Sequence[str]) -> str:
             continue
         return word if before == "-m" else _VERSION.sub("", Path(word).name) or program
     return program
-
-
-_BUILT_IN = Path(__file__).with_name("agent_catalogue.toml")
 
 
 def known_agents(settings: Settings) -> dict[str, KnownAgent]:

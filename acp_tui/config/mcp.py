@@ -27,6 +27,29 @@ _STATE_CHECKS: dict[str, Callable[[Any], Any]] = {
     "enabled_for": lambda value: tuple(validators.strings(value)),
     "disabled_for": lambda value: tuple(validators.strings(value)),
 }
+Grant = Literal["authorization_code", "client_credentials"]
+_TEXTS = ("client_id", "client_secret", "scope", "issuer", "client_metadata_url")
+_SIGN_IN_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "grant": validators.one_of("authorization_code", "client_credentials"),
+    "redirect_port": validators.count,
+    "allow_missing_pkce": validators.boolean,
+    "send_token": validators.boolean,
+}
+_OAUTH_KEYS = {"clientId": "client_id", "clientSecret": "client_secret", "callbackPort": "redirect_port"}
+Transport = Literal["stdio", "http", "sse"]
+Connection = Literal["direct", "bridge"]
+"""Whether the agent is given the server itself, or acp-tui's bridge to it."""
+TRANSPORTS: dict[str, Transport] = {
+    "stdio": "stdio",
+    "local": "stdio",
+    "http": "http",
+    "streamable-http": "http",
+    "streamable_http": "http",
+    "streamablehttp": "http",
+    "sse": "sse",
+}
+"""The transport that each name in settings files stands for. The names are in lower case."""
+NO_WEBSOCKET = "MCP has no WebSocket transport; use an http or sse address"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +86,6 @@ def _state(document: TomlDocument, name: str, entry: Any) -> ServerState:
     return ServerState(**values, origin=str(document.file) if line is None else f"{document.file}:{line}")
 
 
-Grant = Literal["authorization_code", "client_credentials"]
-
-
 @dataclass(frozen=True, slots=True)
 class SignInSettings:
     """The `sign_in` table of a server. All keys are optional."""
@@ -95,15 +115,6 @@ class SignInSettings:
         """Return the settings, with the references in the values expanded by `expand`."""
         expanded: dict[str, Any] = {name: expand(getattr(self, name)) for name in _TEXTS}
         return replace(self, **expanded)
-
-
-_TEXTS = ("client_id", "client_secret", "scope", "issuer", "client_metadata_url")
-_SIGN_IN_CHECKS: dict[str, Callable[[Any], Any]] = {
-    "grant": validators.one_of("authorization_code", "client_credentials"),
-    "redirect_port": validators.count,
-    "allow_missing_pkce": validators.boolean,
-    "send_token": validators.boolean,
-}
 
 
 def sign_in_settings(value: Any) -> SignInSettings | None:
@@ -140,9 +151,6 @@ def oauth_settings(value: Any) -> SignInSettings | None:
     return sign_in_settings(given | {"scope": " ".join(validators.strings(scopes))})
 
 
-_OAUTH_KEYS = {"clientId": "client_id", "clientSecret": "client_secret", "callbackPort": "redirect_port"}
-
-
 def _checked(name: str, value: Any) -> Any:
     if name in _TEXTS:
         if not isinstance(value, str):  # the value may be a secret and is not quoted
@@ -157,23 +165,6 @@ def _checked(name: str, value: Any) -> Any:
 def _is_metadata_url(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "https" and parts.path not in ("", "/")
-
-
-Transport = Literal["stdio", "http", "sse"]
-Connection = Literal["direct", "bridge"]
-"""Whether the agent is given the server itself, or acp-tui's bridge to it."""
-
-TRANSPORTS: dict[str, Transport] = {
-    "stdio": "stdio",
-    "local": "stdio",
-    "http": "http",
-    "streamable-http": "http",
-    "streamable_http": "http",
-    "streamablehttp": "http",
-    "sse": "sse",
-}
-"""The transport that each name in settings files stands for. The names are in lower case."""
-NO_WEBSOCKET = "MCP has no WebSocket transport; use an http or sse address"
 
 
 @dataclass(slots=True)

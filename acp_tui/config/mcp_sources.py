@@ -34,6 +34,24 @@ MAX_DEPTH = 50
 """The maximum depth of nesting. The `json` module reads about 1,000 levels, but cannot always write them."""
 
 _TOKEN = re.compile(rf"{_STRING}|[{{}}\[\],]", re.DOTALL)
+ROOTS = ("mcpServers", "servers")
+"""The keys that may contain the servers: the first in most programs, the second in VS Code."""
+OWN_KEYS = (
+    *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
+    *("enabled", "agents", "timeout", "connect_timeout", "include_tools", "exclude_tools", "connection"),
+)
+"""The documented keys of a server in `config.toml`. Equivalent keys of other programs are accepted, too."""
+JSON_ROOTS: tuple[tuple[str, ...], ...] = (
+    ("mcpServers",),
+    ("servers",),
+    ("context_servers",),
+    ("mcp", "servers"),
+    ("mcp",),
+)
+"""The paths of keys that can contain the servers: of most programs, VS Code's `mcp.json`, Zed, VS Code's
+settings, OpenCode."""
+TOML_ROOT = "mcp_servers"
+_OPENCODE_VARIABLE = re.compile(r"\{env:(\w+)\}")
 
 
 def without_comments(text: str) -> str:
@@ -83,16 +101,6 @@ def key_lines(text: str) -> tuple[dict[tuple[str, ...], int], set[tuple[str, ...
                         repeated.add(tuple(path))
                     lines[tuple(path)] = line
     return lines, repeated
-
-
-ROOTS = ("mcpServers", "servers")
-"""The keys that may contain the servers: the first in most programs, the second in VS Code."""
-
-OWN_KEYS = (
-    *("command", "args", "env", "cwd", "url", "type", "headers", "sign_in"),
-    *("enabled", "agents", "timeout", "connect_timeout", "include_tools", "exclude_tools", "connection"),
-)
-"""The documented keys of a server in `config.toml`. Equivalent keys of other programs are accepted, too."""
 
 
 def from_document(config: TomlDocument, *, report_unknown_keys: bool = True) -> list[Server]:
@@ -206,20 +214,6 @@ def from_entries(
         set_lines(server, entry, lambda *keys, start=(*path, name): lines.get((*start, *keys)))
         servers.append(server)
     return servers
-
-
-JSON_ROOTS: tuple[tuple[str, ...], ...] = (
-    ("mcpServers",),
-    ("servers",),
-    ("context_servers",),
-    ("mcp", "servers"),
-    ("mcp",),
-)
-"""The paths of keys that can contain the servers: of most programs, VS Code's `mcp.json`, Zed, VS Code's
-settings, OpenCode."""
-TOML_ROOT = "mcp_servers"
-
-_OPENCODE_VARIABLE = re.compile(r"\{env:(\w+)\}")
 
 
 def keys_looked_for(file: Path) -> str:

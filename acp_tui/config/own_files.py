@@ -29,6 +29,7 @@ _KINDS = (
     (stat.S_ISSOCK, "is a socket"),
 )
 _met: dict[str, str] = {}
+MAX_SETTINGS_BYTES = 1_000_000
 
 
 class UnusableFileError(OSError):
@@ -118,9 +119,6 @@ def _unusable(path: Path, what: str) -> UnusableFileError:
     error = UnusableFileError(path, what)
     _met[str(path)] = error.sentence
     return error
-
-
-MAX_SETTINGS_BYTES = 1_000_000
 
 
 class FileTooLargeError(OSError):

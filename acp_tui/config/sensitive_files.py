@@ -36,14 +36,8 @@ _SECRETS: dict[str, tuple[str, ...]] = {
     "may contain passwords": (
         *(".netrc", "_netrc", ".git-credentials", ".config/git/credentials", ".pgpass", ".my.cnf"),
         *(".htpasswd", ".password-store", ".password-store/*", ".vault-token", ".terraformrc"),
-        *(
-            "credentials.tfrc.json",
-            "etc/shadow",
-            "etc/gshadow",
-            "etc/sudoers",
-            ".local/share/keyrings/*",
-            "library/keychains/*",
-        ),
+        *("credentials.tfrc.json", "etc/shadow", "etc/gshadow", "etc/sudoers", ".local/share/keyrings/*"),
+        "library/keychains/*",
     ),
     "may contain cloud credentials": (
         *(".aws/*", ".azure/*", ".config/gcloud/*", ".kube/config", ".kube/*.config", "kubeconfig", ".boto"),

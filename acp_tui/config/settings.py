@@ -26,6 +26,41 @@ if TYPE_CHECKING:
 
 PREFIX = "ACP_TUI_"
 """The prefix of environment variables: `ACP_TUI_TIMEOUTS_SESSION=90` sets `timeouts.session`."""
+DIRECTORIES = "workspace.additional_directories"
+VALIDATORS: dict[str, Callable[[Any], Any]] = {
+    "agent": validators.text,
+    "policy": validators.policy,
+    "theme": validators.text,
+    "theme_dark": validators.text,
+    "theme_light": validators.text,
+    "panes": validators.panes,
+    "notify": validators.notify,
+    "notify_command": validators.command,
+    "type_to_prompt": validators.boolean,
+    "restore_tabs": validators.boolean,
+    "context_warning": validators.percentage,
+    "terminal_progress": validators.terminal_progress,
+    "timeouts.initialize": validators.seconds,
+    "timeouts.session": validators.seconds,
+    "log.enabled": validators.boolean,
+    "log.keep_sessions": validators.count,
+    "log.keep_bytes": validators.size,
+    "log.max_session_bytes": validators.size,
+    DIRECTORIES: validators.strings,
+    "workspace.sensitive": validators.strings,
+    "workspace.max_baseline_file_size": validators.size,
+    "workspace.max_rewind_turns": validators.count,
+    "workspace.max_rewind_bytes": validators.size,
+    "workspace.keep_baseline_days": validators.count,
+    "workspace.keep_baseline_bytes": validators.size,
+    "own_server.enabled": validators.boolean,
+    "own_server.agents": validators.strings,
+}
+"""The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
+SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
+TABLE_KEYS = frozenset({"mcp_servers", "tools", "agents", "keys"})
+PROJECT_KEYS = ("agent", "theme", "panes")
+"""The keys a project's file may set. A cloned repository must not choose commands, servers or rules."""
 
 
 @dataclass(slots=True)
@@ -146,43 +181,6 @@ def find_origin(cwd: Path, key: str) -> Origin:
 
 
 BUILT_IN = Origin("built in")
-DIRECTORIES = "workspace.additional_directories"
-
-VALIDATORS: dict[str, Callable[[Any], Any]] = {
-    "agent": validators.text,
-    "policy": validators.policy,
-    "theme": validators.text,
-    "theme_dark": validators.text,
-    "theme_light": validators.text,
-    "panes": validators.panes,
-    "notify": validators.notify,
-    "notify_command": validators.command,
-    "type_to_prompt": validators.boolean,
-    "restore_tabs": validators.boolean,
-    "context_warning": validators.percentage,
-    "terminal_progress": validators.terminal_progress,
-    "timeouts.initialize": validators.seconds,
-    "timeouts.session": validators.seconds,
-    "log.enabled": validators.boolean,
-    "log.keep_sessions": validators.count,
-    "log.keep_bytes": validators.size,
-    "log.max_session_bytes": validators.size,
-    DIRECTORIES: validators.strings,
-    "workspace.sensitive": validators.strings,
-    "workspace.max_baseline_file_size": validators.size,
-    "workspace.max_rewind_turns": validators.count,
-    "workspace.max_rewind_bytes": validators.size,
-    "workspace.keep_baseline_days": validators.count,
-    "workspace.keep_baseline_bytes": validators.size,
-    "own_server.enabled": validators.boolean,
-    "own_server.agents": validators.strings,
-}
-"""The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
-
-SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
-TABLE_KEYS = frozenset({"mcp_servers", "tools", "agents", "keys"})
-PROJECT_KEYS = ("agent", "theme", "panes")
-"""The keys a project's file may set. A cloned repository must not choose commands, servers or rules."""
 
 
 def load(

@@ -29,6 +29,8 @@ _STRING = re.compile(
 _KEY = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'[^']*'|[A-Za-z0-9_\-]+|[ \t]*\.[ \t]*)+""")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_\-]+")
 _BARE = re.compile(r"[^,\]}#\n]+")
+MAX_UNKNOWN_KEYS = 20
+_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
@@ -139,11 +141,6 @@ class _Scanner:
         line += self.text.count("\n", position, self.at)
         self._counted = (self.at, line)
         return line
-
-
-MAX_UNKNOWN_KEYS = 20
-
-_POSITION = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 @dataclass(slots=True)

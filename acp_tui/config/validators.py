@@ -29,6 +29,8 @@ POLICY_SUMMARIES: dict[Policy, str] = {
 
 MAX_VALUE_CHARACTERS = 40
 """Longer values are truncated in error messages."""
+_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)
+_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +73,6 @@ def format_value(value: Any) -> str:
         return "a table"
     text = repr(value)
     return text if len(text) <= MAX_VALUE_CHARACTERS else text[: MAX_VALUE_CHARACTERS - 1] + "…"
-
-
-_SIZE = re.compile(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([kMG]?)B", re.IGNORECASE)
-_FACTORS = {"": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 class InvalidValueError(ValueError):

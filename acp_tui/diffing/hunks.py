@@ -26,6 +26,8 @@ MAX_TOKENS = 200
 """The maximum number of words to compare one by one. Longer differing parts are marked as a whole."""
 MIN_SIMILARITY = 0.35
 """The share of unchanged text below which the whole line counts as changed, and no words are marked."""
+NO_NEWLINE = "No newline at end of file"
+Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 def changed_words(old: str, new: str) -> tuple[list[CharRange], list[CharRange]]:
@@ -92,10 +94,6 @@ def _similarity(old: str, old_marks: list[CharRange], new: str, new_marks: list[
         total += len("".join(text.split()))
         changed += sum(len("".join(text[start:end].split())) for start, end in marks)
     return 1 - changed / total if total else 1.0
-
-
-NO_NEWLINE = "No newline at end of file"
-Kind = Literal["same", "removed", "added", "gap", "note", "more", "file"]
 
 
 class Row(NamedTuple):

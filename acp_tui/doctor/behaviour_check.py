@@ -24,6 +24,43 @@ if TYPE_CHECKING:
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
 ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple, because a faulty kind can be unhashable
+UPDATES_BETWEEN_TURNS = frozenset(
+    {
+        "available_commands_update",
+        "current_mode_update",
+        "config_option_update",
+        "session_info_update",
+        "usage_update",
+        "notice",
+    }
+)
+KNOWN_UPDATES = (
+    UPDATES_BETWEEN_TURNS
+    | UNSTABLE_UPDATES
+    | {
+        "user_message_chunk",
+        "agent_message_chunk",
+        "agent_thought_chunk",
+        "tool_call",
+        "tool_call_update",
+        "plan",
+        "plan_update",
+        "plan_removed",
+        "compaction_update",
+        "compaction_summary_chunk",
+    }
+)
+AGENT_METHODS = CLIENT_METHODS | {"session/update", "elicitation/complete", "$/cancel_request"}
+CLIENT_ONLY_METHODS = frozenset(
+    {"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"}
+)
+"""Methods that only a client sends."""
+CREATING_METHODS = frozenset({"session/new", "session/fork"})
+REPLAY_METHODS = frozenset({"session/load", "session/resume"})
+SESSION_METHODS = CREATING_METHODS | REPLAY_METHODS
+MANY_THOUGHTS = 200
+"""A turn with at least this many separate thoughts is reported as a violation."""
+MAX_EXAMPLE_CHARS = 200
 
 
 class Report(Protocol):
@@ -169,45 +206,6 @@ def check_path(report: Report, what: str, path: Any) -> None:
 def objects_in(value: Any) -> list[dict[str, Any]]:
     """Return the objects in a list; [] if `value` is not a list. The schema check reports wrong types."""
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-UPDATES_BETWEEN_TURNS = frozenset(
-    {
-        "available_commands_update",
-        "current_mode_update",
-        "config_option_update",
-        "session_info_update",
-        "usage_update",
-        "notice",
-    }
-)
-KNOWN_UPDATES = (
-    UPDATES_BETWEEN_TURNS
-    | UNSTABLE_UPDATES
-    | {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-        "plan_update",
-        "plan_removed",
-        "compaction_update",
-        "compaction_summary_chunk",
-    }
-)
-AGENT_METHODS = CLIENT_METHODS | {"session/update", "elicitation/complete", "$/cancel_request"}
-CLIENT_ONLY_METHODS = frozenset(
-    {"initialize", "authenticate", "session/new", "session/prompt", "session/cancel"}
-)
-"""Methods that only a client sends."""
-CREATING_METHODS = frozenset({"session/new", "session/fork"})
-REPLAY_METHODS = frozenset({"session/load", "session/resume"})
-SESSION_METHODS = CREATING_METHODS | REPLAY_METHODS
-MANY_THOUGHTS = 200
-"""A turn with at least this many separate thoughts is reported as a violation."""
-MAX_EXAMPLE_CHARS = 200
 
 
 class BehaviourCheck:

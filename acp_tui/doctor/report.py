@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 
 _log = logging.getLogger(__name__)
+MAX_STDERR_LINES = 10
+"""The maximum number of lines of the agent's stderr in the report after a failure."""
+NONE = "none"
 
 
 @dataclass(slots=True)
@@ -75,10 +78,6 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
         attempt(behaviour.check, record)
     behaviour.finish()
     return list(found.values())
-
-
-MAX_STDERR_LINES = 10
-"""The maximum number of lines of the agent's stderr in the report after a failure."""
 
 
 def build_report(
@@ -206,9 +205,6 @@ def _turn(session: Session, policy: str) -> dict[str, Any]:
 def _is_rejected(permission: Permission) -> bool:
     option = permission.option
     return permission.outcome == "cancelled" or (option is not None and option.kind.startswith("reject"))
-
-
-NONE = "none"
 
 
 def report_lines(report: dict[str, Any]) -> list[str]:

@@ -43,6 +43,14 @@ MAX_NAMED = 4
 """The maximum number of parts of a command to name as not allowed yet when the user is asked."""
 MAX_NAME = 60
 """Longer parts of a command are cut to this number of characters in the reason for asking the user."""
+_PARTICIPLES = {"allow": "allowed", "reject": "rejected"}
+_PLURALS = {
+    "served read": "reads",
+    "reading": "reads and searches",
+    "changing": "edits",
+    "running": "commands",
+    "anything": "requests of this kind",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,16 +199,6 @@ def _by_policy(subject: Subject, policy: Policy) -> Decision:
     if reason:
         return Decision(action, "policy", f'Policy "{policy}": this needs your OK because {reason}')
     return Decision(action, "policy", f'Policy "{policy}": {_PLURALS[row]} need your OK')
-
-
-_PARTICIPLES = {"allow": "allowed", "reject": "rejected"}
-_PLURALS = {
-    "served read": "reads",
-    "reading": "reads and searches",
-    "changing": "edits",
-    "running": "commands",
-    "anything": "requests of this kind",
-}
 
 
 def _row(subject: Subject) -> str:

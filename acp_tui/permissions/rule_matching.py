@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rules import AgentIdentity, Rule
     from acp_tui.permissions.subject import Subject, Target
 
+Match = Literal["yes", "no", "perhaps"]
+
 
 @lru_cache(maxsize=2048)
 def compile_glob(pattern: str, base: str, *, fold: bool = False) -> re.Pattern[str]:
@@ -109,9 +111,6 @@ def unescape(pattern: str) -> str:
 def fold_case(path: str) -> str:
     """Normalise a path, so that neither case nor the two possible encodings of `é` make a difference."""
     return unicodedata.normalize("NFC", path).casefold()
-
-
-Match = Literal["yes", "no", "perhaps"]
 
 
 def applies(rule: Rule, *, agent: AgentIdentity | None, project: str | None) -> bool:

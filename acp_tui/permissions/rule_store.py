@@ -33,14 +33,12 @@ _LOCK_TIMEOUT_SECONDS = 3.0  # a suspended process may hold the lock
 
 _listeners: dict[Path, list[Callable[[], object]]] = {}
 """By file: what to call after a change. Each tab has a store of its own for the same file."""
+Reference = int | str | Rule
+"""A saved rule, or what identifies it: its position in `RuleStore.rules()`, counted from 1, or its id."""
 
 
 class _CorruptError(Exception):
     """The file does not have the format that acp-tui writes."""
-
-
-Reference = int | str | Rule
-"""A saved rule, or what identifies it: its position in `RuleStore.rules()`, counted from 1, or its id."""
 
 
 class RuleStore:

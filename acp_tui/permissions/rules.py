@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 AD_HOC = "command:"
 """The prefix of the id of an agent that is not in the catalogue. No catalogue id begins with it."""
+RuleDecision = Literal["allow", "reject"]
+Scope = Literal["run", "session", "project", "everywhere"]
+_SCOPES = ("run", "session", "project", "everywhere")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +47,6 @@ def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
         return AgentIdentity(launch.name)
     digest = hashlib.sha256(json.dumps(list(launch.command)).encode()).hexdigest()[:32]
     return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(launch.command)), own_name)
-
-
-RuleDecision = Literal["allow", "reject"]
-Scope = Literal["run", "session", "project", "everywhere"]
-_SCOPES = ("run", "session", "project", "everywhere")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

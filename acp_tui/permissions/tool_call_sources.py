@@ -45,6 +45,28 @@ FILE_KINDS = frozenset({"read", "edit", "delete", "move"})
 
 _MORE_ARGUMENTS = ("arguments", "argv")
 """Keys besides `args` that may hold words of a command. Where in the command they belong is unknown."""
+_DIFFERENT_TOOLS = "it names different tools in different places"
+_UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's name begins"
+_MCP_CALL_TEXT = re.compile(r"Requesting approval to perform: Call MCP tool `(.+)`\.")
+"""What kimi-cli says when it asks about a call of an MCP tool. Another text of the call has the arguments."""
+MAX_PATHS = 200
+"""The maximum number of paths to check. Each check costs calls to the file system."""
+MAX_TEXT = 256 * 1024
+"""How many characters of text are searched for paths."""
+_ADDRESS = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
+_HOME = re.compile(r"\$HOME\b|\$\{HOME\}")
+_PATH_IN_TEXT = re.compile(
+    r"(?<![\w/.~$%})-])(?:file://|\]\()?(?:~?/|\.\.?/|\.(?=\w)|[\w.-]+/)[^\s'\"`<>|;,(){}\[\]\\]*"
+)
+_PLAIN_PATH = re.compile(r"[\w./~+-]+")
+_REVISION = re.compile(r"(?:[\w.-]+/)*(?:[A-Z]+_)?HEAD", re.IGNORECASE)
+_FILE_ADDRESS = re.compile(r"file://(?:localhost)?(?=/)")
+_TOP_FOLDERS = frozenset({
+    *("bin", "boot", "data", "dev", "efi", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "nix"),
+    *("opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
+    *("Applications", "Library", "System", "Users", "Volumes"),
+})  # fmt: skip
+"""The usual folders in `/`. An absolute path within prose must begin with one: `/api/users` is no file."""
 
 
 @dataclass(slots=True)
@@ -177,10 +199,6 @@ def mcp_tool_of(call: ToolCall) -> FoundTool:
     return FoundTool(named.server, named.name)  # not `parts`: agents replace characters in the server's name
 
 
-_DIFFERENT_TOOLS = "it names different tools in different places"
-_UNCLEAR_SERVER = "it is unclear where the server's name ends and the tool's name begins"
-
-
 def _named_tool(named: McpTool | None, names: Collection[str]) -> FoundTool:
     """Convert `named` to a `FoundTool`. If the tool is unclear, only the `doubt` of the result is set.
 
@@ -208,10 +226,6 @@ def mcp_call_of(call: ToolCall, tool: FoundTool) -> McpCallKey | None:
     if not isinstance(call.raw_input, dict | None):
         return None
     return mcp_call_key(server, name, _mcp_arguments(call.raw_input or {}))
-
-
-_MCP_CALL_TEXT = re.compile(r"Requesting approval to perform: Call MCP tool `(.+)`\.")
-"""What kimi-cli says when it asks about a call of an MCP tool. Another text of the call has the arguments."""
 
 
 def _mcp_call_in_texts(call: ToolCall) -> McpCallKey | None:
@@ -324,26 +338,6 @@ def _paths(source: Mapping[str, Any]) -> Iterator[str]:
                 yield item
             elif isinstance(item, dict):
                 yield from (item[key] for key in PATH_KEYS if isinstance(item.get(key), str) and item[key])
-
-
-MAX_PATHS = 200
-"""The maximum number of paths to check. Each check costs calls to the file system."""
-MAX_TEXT = 256 * 1024
-"""How many characters of text are searched for paths."""
-_ADDRESS = re.compile(r"(?<![A-Za-z0-9+.-])(?!file:)[A-Za-z][A-Za-z0-9+.-]*://\S*")
-_HOME = re.compile(r"\$HOME\b|\$\{HOME\}")
-_PATH_IN_TEXT = re.compile(
-    r"(?<![\w/.~$%})-])(?:file://|\]\()?(?:~?/|\.\.?/|\.(?=\w)|[\w.-]+/)[^\s'\"`<>|;,(){}\[\]\\]*"
-)
-_PLAIN_PATH = re.compile(r"[\w./~+-]+")
-_REVISION = re.compile(r"(?:[\w.-]+/)*(?:[A-Z]+_)?HEAD", re.IGNORECASE)
-_FILE_ADDRESS = re.compile(r"file://(?:localhost)?(?=/)")
-_TOP_FOLDERS = frozenset({
-    *("bin", "boot", "data", "dev", "efi", "etc", "home", "lib", "lib32", "lib64", "media", "mnt", "nix"),
-    *("opt", "private", "proc", "root", "run", "sbin", "srv", "sys", "tmp", "usr", "var"),
-    *("Applications", "Library", "System", "Users", "Volumes"),
-})  # fmt: skip
-"""The usual folders in `/`. An absolute path within prose must begin with one: `/api/users` is no file."""
 
 
 def input_concerns(call: ToolCall, subject: Subject, context: PathContext) -> Iterator[str]:

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 MAX_LINES = 200
 KEPT_LINE_BYTES = 2000
 """The maximum number of bytes kept of each line."""
+READ_BYTES = 1 << 18
+"""Bytes per read; a pipe rarely holds more."""
+EXIT_GRACE_SECONDS = 1.5
+"""Seconds that a program may take to exit after its stdin was closed. Then it gets SIGTERM."""
+LAST_OUTPUT_SECONDS = 3.0
+"""Seconds to wait for the last output of an ended program, whose pipes another process may keep open."""
+WATCHER_SECONDS = 6.0
+"""Seconds that the watcher may take to end all processes, with SIGTERM and then SIGKILL."""
+log = logging.getLogger(__name__)
 
 
 class LineRing:
@@ -57,18 +66,6 @@ class LineRing:
 def _displayable(lines: Iterable[bytes]) -> list[str]:
     texts = (escape_line(line.decode("utf-8", "replace").rstrip()) for line in lines)
     return [text for text in texts if text]
-
-
-READ_BYTES = 1 << 18
-"""Bytes per read; a pipe rarely holds more."""
-EXIT_GRACE_SECONDS = 1.5
-"""Seconds that a program may take to exit after its stdin was closed. Then it gets SIGTERM."""
-LAST_OUTPUT_SECONDS = 3.0
-"""Seconds to wait for the last output of an ended program, whose pipes another process may keep open."""
-WATCHER_SECONDS = 6.0
-"""Seconds that the watcher may take to end all processes, with SIGTERM and then SIGKILL."""
-
-log = logging.getLogger(__name__)
 
 
 class PipedProcess:

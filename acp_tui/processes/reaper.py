@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 WATCHER_SCRIPT = Path(__file__).with_name("watcher.py")
 OWNER_VARIABLE = "ACP_TUI_OWNER"
 """Environment variable that marks processes started by this run of acp-tui."""
+FOLDER_NAME_BYTES = 6
+"""The number of random bytes in the name of a temporary folder, so that no name is used twice."""
+WATCHER_TIMEOUT_SECONDS = 6.0
+"""Seconds that the watcher may take to end all processes (SIGTERM, then SIGKILL) before it is killed."""
 
 
 def watcher_command(control: int, *program: str) -> list[str]:
     """Return the command line of a watcher. `-I -S` skips site packages, which saves time and memory."""
     return [sys.executable, "-I", "-S", str(WATCHER_SCRIPT), str(control), *program]
-
-
-FOLDER_NAME_BYTES = 6
-"""The number of random bytes in the name of a temporary folder, so that no name is used twice."""
 
 
 class ReaperClosedError(RuntimeError):
@@ -131,10 +131,6 @@ class Reaper:
         self._control = ours
         ours.sendall(f"mark {OWNER_VARIABLE}={self._token}\n".encode())
         return ours
-
-
-WATCHER_TIMEOUT_SECONDS = 6.0
-"""Seconds that the watcher may take to end all processes (SIGTERM, then SIGKILL) before it is killed."""
 
 
 class WatchedProcess:

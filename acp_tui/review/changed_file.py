@@ -19,6 +19,10 @@ FileKind = Literal["added", "modified", "deleted", "mode", "unknown"]
 PartKind = Literal["hunk", "mode", "whole"]
 
 EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
+MIN_SIMILARITY = 0.6
+"""The minimum share of common lines for a new file to count as a renamed one."""
+MAX_COMPARED_FILES = 20
+"""With more deleted or new files than this, only files with equal contents are matched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,12 +189,6 @@ class ChangedFile:
         if self.now.obstacle is not None:
             return f"{self.now.obstacle}, so acp-tui has no copy to undo the revert with"
         return None
-
-
-MIN_SIMILARITY = 0.6
-"""The minimum share of common lines for a new file to count as a renamed one."""
-MAX_COMPARED_FILES = 20
-"""With more deleted or new files than this, only files with equal contents are matched."""
 
 
 def find_renames(files: Iterable[ChangedFile]) -> dict[Path, Path]:

@@ -13,6 +13,22 @@ FieldKind = Literal["text", "integer", "number", "choice", "choices", "list", "j
 `choice` is one of several values, also for booleans. `choices` is an array with any of several values.
 `list` is an array of texts or numbers, one per line. `json` is every other value.
 """
+_KINDS = {"integer": "whole number", "number": "number", "json": "JSON", "choices": "any of these"}
+_ITEMS = {"text": "", "integer": "whole numbers", "number": "numbers"}
+_FORMATS = {
+    "email": "email address",
+    "uri": "URL",
+    "date": "date, such as 2026-01-31",
+    "date-time": "date and time",
+}
+_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_SECRET_NAMES = re.compile(
+    r"\b(password|passwd|passphrase|passcode|secrets?|credentials?|[a-z]*token|pin|cvv"
+    r"|(api|access|private) ?key)\b"
+)
+_SECRET_PROSE = re.compile(r"\b(password|passphrase|passcode|(api|access|private) ?key|access token)\b")
+MAX_SEARCHED = 2_000
+"""How many characters of a description are searched for words such as "password"."""
 
 
 class Missing(Enum):
@@ -86,25 +102,6 @@ class Form:
 
 class NotAForm(Exception):  # noqa: N818  # not a fault: such a value is edited as JSON
     """The schema does not describe a form. The message says why; it completes "edited as JSON because …"."""
-
-
-_KINDS = {"integer": "whole number", "number": "number", "json": "JSON", "choices": "any of these"}
-_ITEMS = {"text": "", "integer": "whole numbers", "number": "numbers"}
-_FORMATS = {
-    "email": "email address",
-    "uri": "URL",
-    "date": "date, such as 2026-01-31",
-    "date-time": "date and time",
-}
-
-_WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-_SECRET_NAMES = re.compile(
-    r"\b(password|passwd|passphrase|passcode|secrets?|credentials?|[a-z]*token|pin|cvv"
-    r"|(api|access|private) ?key)\b"
-)
-_SECRET_PROSE = re.compile(r"\b(password|passphrase|passcode|(api|access|private) ?key|access token)\b")
-MAX_SEARCHED = 2_000
-"""How many characters of a description are searched for words such as "password"."""
 
 
 def expectation(field: Field, between_items: str = "one per line") -> str:

@@ -24,6 +24,24 @@ MAX_PARTS = 20_000
 """The maximum number of values in a schema that are searched for an anchor."""
 
 Schema = dict[str, Any]
+MAX_FIELDS = 100
+"""The maximum number of fields. An object with more properties is edited as JSON."""
+MAX_CHOICES = 1000
+"""The maximum number of values to choose from. If there are more, the user types the value."""
+MAX_ANY_OF = 8
+"""An `anyOf` or `oneOf` with more alternatives than this is not searched for null."""
+YES_OR_NO = (FieldChoice(True, "Yes"), FieldChoice(False, "No"))
+_UNUSUAL = {
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not"), "combines several schemas"),
+    **dict.fromkeys(
+        ("if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies"),
+        "has fields that depend on other fields",
+    ),
+    **dict.fromkeys(("patternProperties", "propertyNames"), "lets you choose the names of the fields"),
+}
+"""For each keyword that a form cannot show, how the error message continues after "its schema"."""
+_SCALARS: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number"}
+"""Kinds of fields by the `type` in the schema."""
 
 
 def resolved(schema: object, root: Schema) -> Schema | None:
@@ -77,28 +95,6 @@ def _anchored(name: str, root: Schema) -> Schema | None:
         elif isinstance(part, list):
             parts.extend(part)
     return None
-
-
-MAX_FIELDS = 100
-"""The maximum number of fields. An object with more properties is edited as JSON."""
-MAX_CHOICES = 1000
-"""The maximum number of values to choose from. If there are more, the user types the value."""
-MAX_ANY_OF = 8
-"""An `anyOf` or `oneOf` with more alternatives than this is not searched for null."""
-
-YES_OR_NO = (FieldChoice(True, "Yes"), FieldChoice(False, "No"))
-
-_UNUSUAL = {
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not"), "combines several schemas"),
-    **dict.fromkeys(
-        ("if", "then", "else", "dependentRequired", "dependentSchemas", "dependencies"),
-        "has fields that depend on other fields",
-    ),
-    **dict.fromkeys(("patternProperties", "propertyNames"), "lets you choose the names of the fields"),
-}
-"""For each keyword that a form cannot show, how the error message continues after "its schema"."""
-_SCALARS: dict[str, FieldKind] = {"string": "text", "integer": "integer", "number": "number"}
-"""Kinds of fields by the `type` in the schema."""
 
 
 def read_form(schema: object) -> Form:

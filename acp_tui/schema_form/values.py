@@ -36,6 +36,15 @@ _TIME = re.compile(
     r"([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)", re.ASCII
 )
 _MONTH_DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+Entry = str | tuple[int, ...]
+"""What the user entered: text, or the indexes of the chosen values for `choice` and `choices`."""
+MAX_DIGITS = 300
+"""The maximum length of a typed number. Python converts at most 4300 digits."""
+MAX_NUMBER = 10**MAX_DIGITS
+MAX_TEXT = 50_000
+"""The maximum length of the initial text of a field. Wrapping a longer text takes noticeable time."""
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def text_problem(text: str, limits: ValueLimits, search: PatternSearch) -> str:
@@ -117,19 +126,6 @@ _FORMATS: dict[str, tuple[Callable[[str], object], str]] = {
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
-Entry = str | tuple[int, ...]
-"""What the user entered: text, or the indexes of the chosen values for `choice` and `choices`."""
-
-MAX_DIGITS = 300
-"""The maximum length of a typed number. Python converts at most 4300 digits."""
-MAX_NUMBER = 10**MAX_DIGITS
-MAX_TEXT = 50_000
-"""The maximum length of the initial text of a field. Wrapping a longer text takes noticeable time."""
-
-_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 class EntryError(Exception):

@@ -36,6 +36,14 @@ TYPICAL_CHARACTERS = 600
 """The length of a typical entry, in characters. The longer an entry is, the less a match in it counts."""
 MAX_COUNT = 20
 """The maximum number of matches of one word that count for the rank of an entry."""
+MAX_CANDIDATES = 120
+"""The maximum number of matching entries to rank. If more entries match, only the newest are ranked."""
+MAX_SCANNED = 50_000
+"""How many matching entries, newest first, are checked for whether they belong to the wanted sessions."""
+MAX_HITS = 50
+MAX_HITS_PER_SESSION = 3
+HALF_LIFE_SECONDS = 30 * 86_400.0
+"""The age at which a match counts half as much as a new one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +144,6 @@ def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             found.append((start, end))
     return found
-
-
-MAX_CANDIDATES = 120
-"""The maximum number of matching entries to rank. If more entries match, only the newest are ranked."""
-MAX_SCANNED = 50_000
-"""How many matching entries, newest first, are checked for whether they belong to the wanted sessions."""
-MAX_HITS = 50
-MAX_HITS_PER_SESSION = 3
-HALF_LIFE_SECONDS = 30 * 86_400.0
-"""The age at which a match counts half as much as a new one."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,14 @@ CREATE TABLE entries (number INTEGER PRIMARY KEY, text BLOB NOT NULL);  -- compr
 -- would be twice as large.
 CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, prefix='1 2 3', tokenize=ascii);
 """
+MAX_ENTRY_CHARACTERS = 40_000
+"""The maximum length of an entry's text in the index. The middle of a longer text is omitted."""
+MAX_PROMPT_CHARACTERS = 200
+_WORD = re.compile(r"[^\W_]+")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+COMMIT_SECONDS = 1.0
+"""Seconds between two commits. Searches find indexed sessions only after the next commit."""
 
 
 class SearchUnavailableError(UserError):
@@ -166,11 +174,6 @@ def remove_from_segments(connection: sqlite3.Connection) -> None:
         connection.execute("INSERT INTO words(words, rank) VALUES ('secure-delete', 1)")
 
 
-MAX_ENTRY_CHARACTERS = 40_000
-"""The maximum length of an entry's text in the index. The middle of a longer text is omitted."""
-MAX_PROMPT_CHARACTERS = 200
-
-
 @dataclass(frozen=True, slots=True)
 class SessionTexts:
     """The indexed content of a session."""
@@ -207,11 +210,6 @@ def _shortened(text: str) -> str:
     return f"{text[:half]}\n{text[-half:]}"
 
 
-_WORD = re.compile(r"[^\W_]+")
-_ACCENTS = re.compile("[\u0300-\u036f]")
-_CJK = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
-
-
 def plain(text: str) -> str:
     """Return text in lower case without accents, the form in which words are compared."""
     lower = text.lower()
@@ -235,10 +233,6 @@ def words_of(plain_text: str) -> list[str]:
 def is_cjk(word: str) -> bool:
     """Return True if a word is a single common Chinese, Japanese or Korean character."""
     return _CJK.fullmatch(word) is not None
-
-
-COMMIT_SECONDS = 1.0
-"""Seconds between two commits. Searches find indexed sessions only after the next commit."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "digests": (dict,),
 }
 """The types of the saved values that are not strings, by key."""
+MAX_CHARACTERS = 4_000_000
+"""The maximum length of a server's file. If it would become longer, it is not changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +222,6 @@ def _fact(kind: type[_Fact], saved: Any) -> _Fact | None:
         return kind(**known)
     except TypeError:
         return None
-
-
-MAX_CHARACTERS = 4_000_000
-"""The maximum length of a server's file. If it would become longer, it is not changed."""
 
 
 @dataclass(slots=True)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+HEADER = (
+    "# Written by `acp-tui mcp add`, `import`, `enable` and `disable`, which rewrite this file.\n"
+    "# Servers that you write yourself belong in config.toml.\n"
+)
 
 
 def table_text(path: tuple[str, ...], entry: dict[str, Any]) -> str:
@@ -56,12 +60,6 @@ def _value(value: Any) -> str:
 def _string(text: str) -> str:
     """Return a TOML basic string, which is written like a JSON string except that TOML also escapes DEL."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-HEADER = (
-    "# Written by `acp-tui mcp add`, `import`, `enable` and `disable`, which rewrite this file.\n"
-    "# Servers that you write yourself belong in config.toml.\n"
-)
 
 
 @dataclass(slots=True)

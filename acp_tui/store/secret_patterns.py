@@ -111,19 +111,8 @@ _MAX_CONTEXT = 4096  # more than a private key of PuTTY has
 # Nearly every secret that is matched contains one of these.
 _HINTS = (
     *("=", "@", '":', "':", "--", "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "hf_", "npm_", "eyJ"),
-    *(
-        "earer",
-        "EARER",
-        "uthoriz",
-        "UTHORIZ",
-        "assword",
-        "ookie:",
-        "curl ",
-        "mysql",
-        "sshpass",
-        "oken: ",
-        "define(",
-    ),
+    *("earer", "EARER", "uthoriz", "UTHORIZ", "assword", "ookie:", "curl ", "mysql", "sshpass", "oken: "),
+    "define(",
 )
 
 # Prefixes of tokens, and patterns of the rest. No letter, digit or `_` may precede the prefix.

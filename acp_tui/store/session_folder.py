@@ -45,6 +45,10 @@ KEEP_BYTES = 512 * 1024
 """A log that is too large keeps this many bytes at its beginning, and at least as many at its end."""
 
 _MAX_LINE_CHARACTERS = 64 * 1024
+CLOSING_SECONDS = 15.0
+"""The longest wait for a session that is being closed. An agent may end slowly."""
+RETRY_SECONDS = 0.05
+_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 class StderrLog:
@@ -111,11 +115,6 @@ class StderrLog:
         os.ftruncate(self._descriptor, self._keep_bytes)
         mark = f"\n… {dropped} bytes omitted …\n".encode()
         self._size = self._keep_bytes + os.write(self._descriptor, mark + end)
-
-
-CLOSING_SECONDS = 15.0
-"""The longest wait for a session that is being closed. An agent may end slowly."""
-RETRY_SECONDS = 0.05
 
 
 class SessionFolder:
@@ -234,9 +233,6 @@ class NullFolder:
 
     def close(self) -> None:
         """Do nothing: without a session folder, there is no lock to release."""
-
-
-_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT
 
 
 def create_session_folder(

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 
 MAX_NAME_CHARACTERS = 100
+MAX_RECORDS_SEARCHED = 2_000
+"""The number of records to search for a prompt or command if a session has no title."""
+MAX_TITLE_CHARACTERS = 200
+"""The maximum length of a title that is made of text such as a draft."""
 
 
 def rename_stored_session(session: StoredSession, name: str) -> None:
@@ -35,12 +39,6 @@ def session_name(meta: Mapping[str, Any]) -> str:
 def clean_session_name(name: str) -> str:
     """Return a name on one line, safe to display and of limited length."""
     return " ".join(escape_line(name).split())[:MAX_NAME_CHARACTERS]
-
-
-MAX_RECORDS_SEARCHED = 2_000
-"""The number of records to search for a prompt or command if a session has no title."""
-MAX_TITLE_CHARACTERS = 200
-"""The maximum length of a title that is made of text such as a draft."""
 
 
 class UnsentWork:

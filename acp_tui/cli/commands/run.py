@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
     from acp_tui.ui.screens.sessions.opening import SessionToOpen
 
+INDEX_DELAY_SECONDS = 15.0
+"""Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
+log = logging.getLogger(__name__)
+
 
 def earlier_tabs(folder: Path, following: OpenTabsFile) -> list[SavedTab]:
     """Take the tabs that the latest run in a folder left open, each with the title of its session.
@@ -414,12 +418,6 @@ def _print_resume_hint(setup: ConversationSetup) -> None:
         print(f"Resume this conversation with: acp-tui --resume {folder.id}")
     else:
         print(f"Replay this conversation with: acp-tui replay {folder.id}")
-
-
-INDEX_DELAY_SECONDS = 15.0
-"""Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
-
-log = logging.getLogger(__name__)
 
 
 @asynccontextmanager

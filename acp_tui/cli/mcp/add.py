@@ -34,6 +34,14 @@ MAX_NAME_CHARACTERS = 100
 DOWNLOADERS = ("npx", "uvx", "bunx", "pipx", "docker", "podman")
 """Programs that download what they run."""
 _COMMON_SERVERS = Path(__file__).with_name("common_servers.toml")
+EPILOG = """\
+examples:
+  acp-tui mcp add                                    list the well-known servers
+  acp-tui mcp add filesystem ~/notes --as notes
+  acp-tui mcp add github
+  acp-tui mcp add mine --env 'TOKEN=${MY_TOKEN}' -- ./server.py --verbose
+  acp-tui mcp add docs --url https://example.com/mcp --header 'X-Key: ${KEY}'
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,16 +209,6 @@ def common_servers() -> dict[str, CommonServer]:
     """Return the well-known servers by name."""
     entries = tomllib.loads(_COMMON_SERVERS.read_text(encoding="utf-8"))
     return {name: CommonServer(name, **entry) for name, entry in entries.items()}
-
-
-EPILOG = """\
-examples:
-  acp-tui mcp add                                    list the well-known servers
-  acp-tui mcp add filesystem ~/notes --as notes
-  acp-tui mcp add github
-  acp-tui mcp add mine --env 'TOKEN=${MY_TOKEN}' -- ./server.py --verbose
-  acp-tui mcp add docs --url https://example.com/mcp --header 'X-Key: ${KEY}'
-"""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

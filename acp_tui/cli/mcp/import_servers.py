@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 COMMAND_WIDTH = 44
 MAX_BYTES = 50_000_000
 """The maximum size of a file. It is large because Claude Code's file also contains its history."""
+_JSON_ENDS = ("json", "jsonc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +84,6 @@ class FoundServer:
                 "exclude_tools": server.exclude_tools,
             }
         )
-
-
-_JSON_ENDS = ("json", "jsonc")
 
 
 def clients() -> list[Client]:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from acp_tui.schema_form.fields import Field
     from acp_tui.schema_form.values import Entry
 
+DECLINE = FormAnswer("decline")
+MAX_DEFAULT = 60
+
 
 @asynccontextmanager
 async def connected(
@@ -56,10 +59,6 @@ async def connected(
     except ServerFailure as failure:
         recorder.failed(failure)
         raise
-
-
-DECLINE = FormAnswer("decline")
-MAX_DEFAULT = 60
 
 
 class TerminalForm:

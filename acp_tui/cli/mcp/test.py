@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
+MAX_NAMES = 12
+"""How many tools, prompts, resources or templates to name. The others are only counted."""
+MAX_DESCRIPTION = 200
+CHANGED = "its description or schema has changed since you accepted it"
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="the servers")
@@ -79,12 +84,6 @@ def _print_untested(here: ServersHere, tested: list[Inspected]) -> None:
         print_message(f"{len(failed)} of {total} cannot be used: {', '.join(failed)}.")
     elif not tested:
         print_message("No MCP server is enabled here.")
-
-
-MAX_NAMES = 12
-"""How many tools, prompts, resources or templates to name. The others are only counted."""
-MAX_DESCRIPTION = 200
-CHANGED = "its description or schema has changed since you accepted it"
 
 
 def print_inspected(inspected: Inspected, *, accepted: bool, with_details: bool) -> None:

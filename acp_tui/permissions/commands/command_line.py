@@ -8,6 +8,22 @@ from dataclasses import dataclass, field
 
 MAX_COMMAND_LENGTH = 64 * 1024
 """The maximum number of characters of a command to analyse. Longer ones are never allowed automatically."""
+_ESCAPE = re.compile(
+    r"\\(?:x(?:\{(?P<braced>[0-9a-fA-F]*)\}?|(?P<x>[0-9a-fA-F]{1,2}))|u(?P<u>[0-9a-fA-F]{1,4})"
+    r"|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})|(?P<nul>c@)|(?P<sign>.))",
+    re.DOTALL,
+)
+_ESCAPED = {
+    "n": "\n",
+    "t": "\t",
+    "r": "\r",
+    "a": "\a",
+    "b": "\b",
+    "e": "\x1b",
+    "E": "\x1b",
+    "f": "\f",
+    "v": "\v",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,24 +81,6 @@ class CommandLine:
     parts: list[CommandPart] = field(default_factory=list)
     problem: str | None = None  # why commands may have been missed, as a clause: "it …"
     too_long: bool = False  # only its beginning was parsed
-
-
-_ESCAPE = re.compile(
-    r"\\(?:x(?:\{(?P<braced>[0-9a-fA-F]*)\}?|(?P<x>[0-9a-fA-F]{1,2}))|u(?P<u>[0-9a-fA-F]{1,4})"
-    r"|U(?P<U>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})|(?P<nul>c@)|(?P<sign>.))",
-    re.DOTALL,
-)
-_ESCAPED = {
-    "n": "\n",
-    "t": "\t",
-    "r": "\r",
-    "a": "\a",
-    "b": "\b",
-    "e": "\x1b",
-    "E": "\x1b",
-    "f": "\f",
-    "v": "\v",
-}
 
 
 def find_end(text: str, start: int, quote: str) -> int:

@@ -49,6 +49,34 @@ _NAMES = {
     "'": "a quote is not closed",
     '"': "a quote is not closed, or contains an expansion",
 }
+MAX_WRITTEN = 50
+"""The maximum number of files to check per command line. Each check costs calls to the file system."""
+_HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
+_DESCRIPTOR = re.compile(r"\d+-?|-")
+_COMPUTED = re.compile(r"[$`<>*?\[{]")
+_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
+MAX_OTHER_FOLDERS = 2
+"""The maximum number of folders in which parts of a line may run if a `cd` fails.
+
+Every path is checked in each of these folders.
+"""
+MAX_WRAPPERS = 8
+"""The maximum number of `sh -c` and leading `cd` to remove from a command."""
+BLANKS = " \t\n"
+"""The characters that shells skip around a command. Other white space is part of a word."""
+_LEADING_CD = re.compile(
+    r"""[ \t\n]*cd[ \t]+(?:--[ \t]+)?(?!-)
+        (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
+        [ \t]*&&(?!&)[ \t\n]*(?P<rest>[^ \t\n].*)""",
+    re.VERBOSE | re.DOTALL,
+)
+_BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
+"""The operator for background commands. In `cd x && a & b`, `b` runs outside `x`."""
+_RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
+"""An operator after which a command runs even if the one before has failed.
+
+In `cd x && a; b`, `b` runs outside `x` if `cd` fails.
+"""
 
 
 class NotPlainError(ValueError):
@@ -124,14 +152,6 @@ def describe_sign(character: str) -> str:
     return "it contains a character that shells may read in different ways"
 
 
-MAX_WRITTEN = 50
-"""The maximum number of files to check per command line. Each check costs calls to the file system."""
-_HARMLESS = re.compile(r"/dev/(?:null|stdout|stderr|tty|fd/\d+)")
-_DESCRIPTOR = re.compile(r"\d+-?|-")
-_COMPUTED = re.compile(r"[$`<>*?\[{]")
-_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
-
-
 @dataclass(frozen=True, slots=True)
 class WrittenFiles:
     """The files to which a command line redirects output."""
@@ -175,30 +195,6 @@ def find_written_files(steps: Iterable[Step], folder: Target, context: PathConte
             if computed is None or not target.inside:
                 found[target.real] = target
     return WrittenFiles(tuple(found.values()), unknown)
-
-
-MAX_OTHER_FOLDERS = 2
-"""The maximum number of folders in which parts of a line may run if a `cd` fails.
-
-Every path is checked in each of these folders.
-"""
-MAX_WRAPPERS = 8
-"""The maximum number of `sh -c` and leading `cd` to remove from a command."""
-BLANKS = " \t\n"
-"""The characters that shells skip around a command. Other white space is part of a word."""
-_LEADING_CD = re.compile(
-    r"""[ \t\n]*cd[ \t]+(?:--[ \t]+)?(?!-)
-        (?:'(?P<single>[^'\n]+)'|"(?P<double>[^"$`\\!\n]+)"|(?P<bare>[\w@%+:,./][\w@%+=:,./-]*))
-        [ \t]*&&(?!&)[ \t\n]*(?P<rest>[^ \t\n].*)""",
-    re.VERBOSE | re.DOTALL,
-)
-_BACKGROUND = re.compile(r"(?<![&>])&(?![&>])")
-"""The operator for background commands. In `cd x && a & b`, `b` runs outside `x`."""
-_RUNS_AFTER_FAILURE = re.compile(r";|\|\||\n")
-"""An operator after which a command runs even if the one before has failed.
-
-In `cd x && a; b`, `b` runs outside `x` if `cd` fails.
-"""
 
 
 @dataclass(frozen=True, slots=True)

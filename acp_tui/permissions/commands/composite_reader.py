@@ -53,6 +53,51 @@ _RECOGNISED = re.compile(
         | [0-9]?>>?(?![>&|(]) | [0-9]?>&[0-9](?![0-9])""",
     re.VERBOSE,
 )
+# Programs that create no links and move no folders, so that paths lead to the same files after them.
+_READERS = frozenset({
+    *("basename", "cat", "cut", "date", "diff", "dirname", "du", "echo", "false", "file", "grep", "head"),
+    *("jq", "ls", "mkdir", "printf", "pwd", "rg", "sort", "stat", "tail", "test", "touch", "tr", "true"),
+    *("uniq", "wc", "which"),
+})  # fmt: skip
+_GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
+_KEEPING_FILES = _GIT_READERS | {
+    *("add", "branch", "cat-file", "check-ignore", "commit", "fetch", "for-each-ref", "grep", "ls-remote"),
+    *("ls-tree", "merge-base", "push", "reflog", "remote", "rev-list", "shortlog", "show-ref", "tag"),
+}
+# Programs that may name paths even after a command that may have created links. They open no files by name,
+# or they run the workspace's code, which the earlier command may have changed anyway.
+_IGNORING_LINKS = frozenset({
+    *("basename", "date", "dirname", "echo", "exit", "false", "printf", "pwd", "sleep", "true", "which"),
+    *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry"),
+    *("pytest", "python", "python3", "tox", "uv", "yarn"),
+})  # fmt: skip
+# Besides these, any program may put links in place of files, because programs that unpack archives have many
+# names. Those that run the workspace's code count as harmless: the code could read the same files itself.
+_PLACING_NO_LINKS = (
+    SHELLS
+    | _READERS
+    | _IGNORING_LINKS
+    | {
+        *("awk", "bc", "black", "cd", "chmod", "cmp", "column", "comm", "curl", "diff3", "egrep"),
+        *("eslint", "expr", "fgrep", "find", "flake8", "fmt", "fold", "gofmt", "hostname", "id", "isort"),
+        *("join", "kill", "less", "lsof", "md5sum", "mypy", "nl", "od", "paste", "pgrep", "pkill"),
+        *("prettier", "ps"),
+        *("pylint", "pyright", "readlink", "realpath", "rm", "rmdir", "ruff", "sed", "seq", "sha1sum"),
+        "sha256sum",
+        *("shellcheck", "shuf", "sleep", "tac", "tee", "top", "tree", "tsc"),
+        *("type", "uname", "whoami", "xxd", "yq"),
+    }
+)
+# Git subcommands that follow no links in the work tree, except to read files named by `_GIT_FILE_OPTIONS`.
+_GIT_IGNORING_LINKS = _KEEPING_FILES | {
+    *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
+    *("stash", "switch"),
+}
+_GIT_FILE_OPTIONS = ("-F", "--fi", "--cont", "--no-i")  # of `commit`, `blame` and `diff`, and abbreviations
+_PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|-[A-Za-z]?\d+|--[a-z-]+")
+# The first operand of these is a pattern or a script, unless an option such as `-e` or `--file` gives it.
+_PATTERN_FIRST = frozenset({"egrep", "fgrep", "grep", "jq", "rg", "sed"})
+_PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 @dataclass(slots=True)
@@ -167,77 +212,6 @@ def _find_end(text: str, start: int) -> int:
         position = piece.end()
     at_join = _JOIN.match(text, position) is not None and position > start
     return position if at_join else len(text)
-
-
-# Programs that create no links and move no folders, so that paths lead to the same files after them.
-_READERS = frozenset({
-    *("basename", "cat", "cut", "date", "diff", "dirname", "du", "echo", "false", "file", "grep", "head"),
-    *("jq", "ls", "mkdir", "printf", "pwd", "rg", "sort", "stat", "tail", "test", "touch", "tr", "true"),
-    *("uniq", "wc", "which"),
-})  # fmt: skip
-_GIT_READERS = frozenset({"blame", "describe", "diff", "log", "ls-files", "rev-parse", "show", "status"})
-_KEEPING_FILES = _GIT_READERS | {
-    *("add", "branch", "cat-file", "check-ignore", "commit", "fetch", "for-each-ref", "grep", "ls-remote"),
-    *("ls-tree", "merge-base", "push", "reflog", "remote", "rev-list", "shortlog", "show-ref", "tag"),
-}
-# Programs that may name paths even after a command that may have created links. They open no files by name,
-# or they run the workspace's code, which the earlier command may have changed anyway.
-_IGNORING_LINKS = frozenset({
-    *("basename", "date", "dirname", "echo", "exit", "false", "printf", "pwd", "sleep", "true", "which"),
-    *("bun", "cargo", "go", "gradle", "just", "make", "mvn", "node", "npm", "npx", "pnpm", "poetry"),
-    *("pytest", "python", "python3", "tox", "uv", "yarn"),
-})  # fmt: skip
-# Besides these, any program may put links in place of files, because programs that unpack archives have many
-# names. Those that run the workspace's code count as harmless: the code could read the same files itself.
-_PLACING_NO_LINKS = (
-    SHELLS
-    | _READERS
-    | _IGNORING_LINKS
-    | {
-        *("awk", "bc", "black", "cd", "chmod", "cmp", "column", "comm", "curl", "diff3", "egrep"),
-        *("eslint", "expr", "fgrep", "find", "flake8", "fmt", "fold", "gofmt", "hostname", "id", "isort"),
-        *(
-            "join",
-            "kill",
-            "less",
-            "lsof",
-            "md5sum",
-            "mypy",
-            "nl",
-            "od",
-            "paste",
-            "pgrep",
-            "pkill",
-            "prettier",
-            "ps",
-        ),
-        *(
-            "pylint",
-            "pyright",
-            "readlink",
-            "realpath",
-            "rm",
-            "rmdir",
-            "ruff",
-            "sed",
-            "seq",
-            "sha1sum",
-            "sha256sum",
-        ),
-        *("shellcheck", "shuf", "sleep", "tac", "tee", "top", "tree", "tsc"),
-        *("type", "uname", "whoami", "xxd", "yq"),
-    }
-)
-# Git subcommands that follow no links in the work tree, except to read files named by `_GIT_FILE_OPTIONS`.
-_GIT_IGNORING_LINKS = _KEEPING_FILES | {
-    *("checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset", "restore", "revert"),
-    *("stash", "switch"),
-}
-_GIT_FILE_OPTIONS = ("-F", "--fi", "--cont", "--no-i")  # of `commit`, `blame` and `diff`, and abbreviations
-_PLAIN_OPTION = re.compile(r"-[A-Za-z]{1,3}|-[A-Za-z]?\d+|--[a-z-]+")
-# The first operand of these is a pattern or a script, unless an option such as `-e` or `--file` gives it.
-_PATTERN_FIRST = frozenset({"egrep", "fgrep", "grep", "jq", "rg", "sed"})
-_PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 
 def read_parts(command: Command, context: PathContext) -> tuple[Command, ...]:

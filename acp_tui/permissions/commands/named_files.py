@@ -39,21 +39,8 @@ _PATTERN_OPTIONS_OF = {
 # Programs that change or run their arguments. Others may name `.git` or `HEAD` without a risk.
 _WRITERS = frozenset(
     {
-        *(
-            "rm",
-            "rmdir",
-            "unlink",
-            "mv",
-            "cp",
-            "ln",
-            "install",
-            "rsync",
-            "tee",
-            "dd",
-            "mkdir",
-            "touch",
-            "shred",
-        ),
+        *("rm", "rmdir", "unlink", "mv", "cp", "ln", "install", "rsync", "tee", "dd", "mkdir", "touch"),
+        "shred",
         *("truncate", "chmod", "chown", "unzip", "sed", "perl", "ed", "patch", "mkfifo", "trash", "rimraf"),
     }
 )

@@ -24,6 +24,23 @@ MAX_TEXT = 4096
 _ENVIRONMENT = "it prints environment variables, which may contain passwords"
 _STORED = "it prints a password or an access token"
 _HISTORY = "it prints earlier commands, which may contain passwords"
+_SETTING = r"\S*(?i:token|auth|password|passwd|secret|key|credential)"
+_SECRETS_AS = r"(?:^|\s)(?:-o|--output)[ =]?(?!wide|name)\S|--template|--show-"
+_REVEALING = re.compile(r"--(?:show-secrets?(?:=true)?|reveal|show-tokens?|with-decryption|expose-token)")
+"""Options with which any program prints secrets."""
+_PRINTED_IN_CODE = re.compile(
+    r"\b(?:print\w*|puts|p|pp|pprint|echo|say|warn|log|dump\w*|write|var_dump|inspect|stringify|for|each)\b.{0,200}?"
+    r"(?:os\.environ\b(?!\s*(?:\[|\.get\b|\.setdefault|\.pop))|process\.env\b(?!\s*(?:\[|\??\.))"
+    r"|(?<![\w$.])ENV\b(?!\s*(?:\[|\.fetch))|%ENV|\bENVIRON\b(?!\s*\[\s*\")|\$_ENV\b(?!\s*\[)|\bgetenv\(\)"
+    r"|Deno\.env\.toObject)|phpinfo\(",
+    re.DOTALL,
+)
+_POWERSHELL_ENVIRONMENT = re.compile(
+    r"\b(?:gci|dir|ls|get-childitem|get-item)\s+env:(?:\*|\s|$)", re.IGNORECASE
+)
+_VARIABLE = re.compile(r"\$\{?(\w+)")
+_SHELL_LISTINGS = frozenset({"export", "declare", "typeset", "readonly", "local"})
+_PS_WITH_ENVIRONMENT = re.compile(r"[a-df-zA-Z]*e[a-zA-Z]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +55,6 @@ class _Printer:
     unless: str = "(?!)"  # searched in all arguments: then nothing secret is printed
 
 
-_SETTING = r"\S*(?i:token|auth|password|passwd|secret|key|credential)"
-_SECRETS_AS = r"(?:^|\s)(?:-o|--output)[ =]?(?!wide|name)\S|--template|--show-"
 _PRINTERS = {
     "gh": _Printer(r"auth token", r"^auth status\b.*(?:\s-\w*t|--show-token)"),
     "glab": _Printer(rf"config get .*{_SETTING}", r"^auth status\b.*(?:\s-\w*t|--show-token)"),
@@ -138,21 +153,6 @@ _PRINTERS = {
     "wg": _Printer(r"showconf|show \S+ (?:private-key|preshared-keys|dump)"),
     "cmake": _Printer(options=r"-E environment"),
 }
-_REVEALING = re.compile(r"--(?:show-secrets?(?:=true)?|reveal|show-tokens?|with-decryption|expose-token)")
-"""Options with which any program prints secrets."""
-_PRINTED_IN_CODE = re.compile(
-    r"\b(?:print\w*|puts|p|pp|pprint|echo|say|warn|log|dump\w*|write|var_dump|inspect|stringify|for|each)\b.{0,200}?"
-    r"(?:os\.environ\b(?!\s*(?:\[|\.get\b|\.setdefault|\.pop))|process\.env\b(?!\s*(?:\[|\??\.))"
-    r"|(?<![\w$.])ENV\b(?!\s*(?:\[|\.fetch))|%ENV|\bENVIRON\b(?!\s*\[\s*\")|\$_ENV\b(?!\s*\[)|\bgetenv\(\)"
-    r"|Deno\.env\.toObject)|phpinfo\(",
-    re.DOTALL,
-)
-_POWERSHELL_ENVIRONMENT = re.compile(
-    r"\b(?:gci|dir|ls|get-childitem|get-item)\s+env:(?:\*|\s|$)", re.IGNORECASE
-)
-_VARIABLE = re.compile(r"\$\{?(\w+)")
-_SHELL_LISTINGS = frozenset({"export", "declare", "typeset", "readonly", "local"})
-_PS_WITH_ENVIRONMENT = re.compile(r"[a-df-zA-Z]*e[a-zA-Z]*")
 
 
 def printed_secrets(steps: Iterable[Step]) -> Iterator[str]:

@@ -100,16 +100,8 @@ _WRITTEN_FILE_OPTIONS = {
         "oDc",
         _DOWNLOADERS["curl"][1] + "K",
         (
-            "output",
-            "dump-header",
-            "cookie-jar",
-            "trace",
-            "trace-ascii",
-            "stderr",
-            "etag-save",
-            "libcurl",
-            "hsts",
-            "alt-svc",
+            *("output", "dump-header", "cookie-jar", "trace", "trace-ascii", "stderr", "etag-save"),
+            *("libcurl", "hsts", "alt-svc"),
         ),
     ),
     "wget": (
@@ -124,71 +116,54 @@ _WRITTEN_FILE_OPTIONS = {
 # Programs that only read the files that they are given, apart from the options that are known here.
 _READERS = frozenset(
     {
-        *(
-            "basename",
-            "cat",
-            "cmp",
-            "column",
-            "comm",
-            "cut",
-            "date",
-            "df",
-            "diff",
-            "dirname",
-            "du",
-            "echo",
-            "egrep",
-        ),
-        *(
-            "expr",
-            "false",
-            "fgrep",
-            "file",
-            "fold",
-            "grep",
-            "head",
-            "id",
-            "join",
-            "jq",
-            "ls",
-            "md5sum",
-            "nl",
-            "od",
-        ),
-        *(
-            "paste",
-            "pgrep",
-            "printf",
-            "ps",
-            "pwd",
-            "readlink",
-            "realpath",
-            "rg",
-            "seq",
-            "sha256sum",
-            "stat",
-            "tac",
-        ),
-        *(
-            "tail",
-            "test",
-            "touch",
-            "tr",
-            "tree",
-            "true",
-            "type",
-            "uname",
-            "wc",
-            "which",
-            "whoami",
-            "mkdir",
-            "rmdir",
-        ),
+        *("basename", "cat", "cmp", "column", "comm", "cut", "date", "df", "diff", "dirname", "du"),
+        *("echo", "egrep"),
+        *("expr", "false", "fgrep", "file", "fold", "grep", "head", "id", "join", "jq", "ls", "md5sum"),
+        *("nl", "od"),
+        *("paste", "pgrep", "printf", "ps", "pwd", "readlink", "realpath", "rg", "seq", "sha256sum"),
+        *("stat", "tac"),
+        *("tail", "test", "touch", "tr", "tree", "true", "type", "uname", "wc", "which", "whoami"),
+        *("mkdir", "rmdir"),
     }
 )
 _WITH_SUBCOMMANDS_OR_TABLE = frozenset({
     *("git", "npm", "pnpm", "yarn", "cargo", "go", "ruff", "black", "isort", "tsc", "gh", "hg", "svn", "apt"),
 })  # fmt: skip
+# Programs that write their second operand, with their options whose value is the next word.
+_WRITING_SECOND = {
+    "uniq": re.compile(r"-[A-Za-z]*[fsw]|--skip-fields|--skip-chars|--check-chars"),
+    "xxd": re.compile(r"-(?:c|cols|g|groupsize|l|len|n|name|s|seek|R)"),
+}
+_SED_OPTION = re.compile(
+    r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|debug|sandbox)"
+)
+_SED_EXPRESSION = re.compile(r"(?:-[nErsuz]*e|--expression=)(.*)", re.DOTALL)
+_SED_BEFORE_SCRIPT = re.compile(r"-[nErsuz]*e|--expression")
+_SED_ADDRESS = r"(?:\d++(?:~\d++)?+|\$|/(?:\\.|\[[^]/\\]*+\]|[^/\\[])*+/I?+)"
+_SED_COMMAND = rf"""\ *+ (?:{_SED_ADDRESS}(?:,(?:[+~]\d++|{_SED_ADDRESS}))?+\ *+!?+\ *+)?+
+    (?: [pdPDnNgGhHxq=]
+      | s(?P<sign>[/|#,:@!]) (?:\\.|(?!(?P=sign))(?:\[(?:(?!(?P=sign))[^]\\])*+\]|[^\\[]))*+ (?P=sign)
+        (?:\\.|(?!(?P=sign))[^\\])*+ (?P=sign) [gpiI0-9]*+
+    )\ *+"""
+_SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
+"""Matches a `sed` command that only affects what is printed.
+
+Not matched, among others: commands that access files (`r`, `w`) or run programs (`e`).
+"""
+_CHANGING = frozenset({
+    *(".", "abbr", "alias", "argparse", "autoload", "bind", "bindkey", "builtin", "cd", "chdir", "command"),
+    *("compctl", "compdef", "compgen", "complete", "declare", "dirs", "disable", "emulate", "enable", "eval"),
+    *("exec", "export", "fc", "fish_add_path", "float", "functions", "getln", "getopts", "hash", "history"),
+    *("integer", "jobs"),
+    *("let", "local", "mapfile", "nameref", "popd", "print", "private", "pushd", "read", "readarray"),
+    *("readonly", "rehash", "sched", "set", "setopt", "shift", "shopt", "source", "trap", "typeset"),
+    *("ulimit", "umask", "unalias", "unfunction", "unhash", "unset", "unsetopt", "vared", "wait"),
+    *("zle", "zmodload", "zparseopts", "zstyle"),
+})  # fmt: skip
+# `printf -v 'a[$(x)]'`, `test -v 'a[$(x)]'` and in zsh `exit 'a[$(x)]'` run `x` despite the quotes.
+_EVALUATING = frozenset(
+    {"[", "break", "bye", "continue", "exit", "logout", "print", "printf", "return", "test"}
+)
 
 
 def has_option_table(program: str) -> bool:
@@ -227,29 +202,6 @@ def files_written_by_options(words: Sequence[str]) -> Iterator[str]:
 
 def _remote_name(address: str) -> str:
     return address.partition("?")[0].rstrip("/").rpartition("/")[2] or "."
-
-
-# Programs that write their second operand, with their options whose value is the next word.
-_WRITING_SECOND = {
-    "uniq": re.compile(r"-[A-Za-z]*[fsw]|--skip-fields|--skip-chars|--check-chars"),
-    "xxd": re.compile(r"-(?:c|cols|g|groupsize|l|len|n|name|s|seek|R)"),
-}
-_SED_OPTION = re.compile(
-    r"-[nErsuz]+|--(?:quiet|silent|regexp-extended|null-data|separate|unbuffered|posix|debug|sandbox)"
-)
-_SED_EXPRESSION = re.compile(r"(?:-[nErsuz]*e|--expression=)(.*)", re.DOTALL)
-_SED_BEFORE_SCRIPT = re.compile(r"-[nErsuz]*e|--expression")
-_SED_ADDRESS = r"(?:\d++(?:~\d++)?+|\$|/(?:\\.|\[[^]/\\]*+\]|[^/\\[])*+/I?+)"
-_SED_COMMAND = rf"""\ *+ (?:{_SED_ADDRESS}(?:,(?:[+~]\d++|{_SED_ADDRESS}))?+\ *+!?+\ *+)?+
-    (?: [pdPDnNgGhHxq=]
-      | s(?P<sign>[/|#,:@!]) (?:\\.|(?!(?P=sign))(?:\[(?:(?!(?P=sign))[^]\\])*+\]|[^\\[]))*+ (?P=sign)
-        (?:\\.|(?!(?P=sign))[^\\])*+ (?P=sign) [gpiI0-9]*+
-    )\ *+"""
-_SED_ONE = re.compile(_SED_COMMAND, re.VERBOSE)
-"""Matches a `sed` command that only affects what is printed.
-
-Not matched, among others: commands that access files (`r`, `w`) or run programs (`e`).
-"""
 
 
 def find_program_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -342,24 +294,6 @@ def _only_prints(script: str) -> bool:
             return False
         position += 1
     return False
-
-
-_CHANGING = frozenset({
-    *(".", "abbr", "alias", "argparse", "autoload", "bind", "bindkey", "builtin", "cd", "chdir", "command"),
-    *("compctl", "compdef", "compgen", "complete", "declare", "dirs", "disable", "emulate", "enable", "eval"),
-    *("exec", "export", "fc", "fish_add_path", "float", "functions", "getln", "getopts", "hash", "history"),
-    *("integer", "jobs"),
-    *("let", "local", "mapfile", "nameref", "popd", "print", "private", "pushd", "read", "readarray"),
-    *("readonly", "rehash", "sched", "set", "setopt", "shift", "shopt", "source", "trap", "typeset"),
-    *("ulimit", "umask", "unalias", "unfunction", "unhash", "unset", "unsetopt", "vared", "wait"),
-    *("zle", "zmodload", "zparseopts", "zstyle"),
-})  # fmt: skip
-
-
-# `printf -v 'a[$(x)]'`, `test -v 'a[$(x)]'` and in zsh `exit 'a[$(x)]'` run `x` despite the quotes.
-_EVALUATING = frozenset(
-    {"[", "break", "bye", "continue", "exit", "logout", "print", "printf", "return", "test"}
-)
 
 
 def evaluates(program: str, argument: str) -> str | None:

@@ -38,6 +38,49 @@ _RISKY_OPTIONS = {
     "init": re.compile(r"--te"),
     "rebase": re.compile(r"-[A-Za-z]*x|--ex"),
 }
+MAX_FOLDERS = 20
+"""The maximum number of options such as `-C` to follow. Each costs a few calls to the file system."""
+_FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
+# Values contain no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
+_VALUE = re.compile(r"[\w.@:,+=-]{0,64}", re.ASCII)
+_NAMES = re.compile(
+    r"TERM|COLORTERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?"
+    r"|CI|DEBIAN_FRONTEND|PYTHONUNBUFFERED|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS"
+)
+_TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
+_SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
+# Variables that name a program. Agents use the values in `_NO_PROGRAM` to prevent pagers and editors.
+_PROGRAMS = re.compile(
+    r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
+)
+_NO_PROGRAM = frozenset({"", "cat", "true", ":"})
+WHOLE_COMMAND = -1
+"""Used instead of the position of an argument if the whole command is a risk.
+
+Then no allow rule for the command matches, not even an exact one.
+"""
+MAX_ARGUMENTS = 200
+MAX_PATHS = 20
+"""The maximum number of paths to check in one argument. Each check costs calls to the file system."""
+_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!(?i:file):)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
+_SEPARATORS = re.compile(r"[=:,@]")
+_PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
+_SUSPECT = re.compile(r"/|~|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
+_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
+_ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)[:+?]?=(.*)", re.DOTALL)
+_WRITING = (
+    *("output", "write", "in-place", "save", "dump", "export", "logfile", "log-file", "junitxml"),
+    *("junit-xml", "report-file", "report-log", "outfile", "outdir", "out-file", "out-dir", "trace-file"),
+    "basetemp",
+)
+_RUNNING = (
+    *("exec", "pre", "preprocessor", "compress-program", "use-compress-program", "open-files-in-pager"),
+    *("ext-diff", "extcmd", "upload-pack", "receive-pack", "to-command", "checkpoint-action", "rsh"),
+    *("eval", "editor", "pager", "shell", "script-shell", "hostname-bin"),
+)
+_LISTED_FILES = frozenset({"du", "sort", "wc"})
+_SHORTEST_ABBREVIATION = 4  # in characters; for git, abbreviations of any length count
+_SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
 def find_git_risks(words: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -72,11 +115,6 @@ def find_subcommand(words: Sequence[str]) -> tuple[int, str]:
     return position, "".join(words[position : position + 1])
 
 
-MAX_FOLDERS = 20
-"""The maximum number of options such as `-C` to follow. Each costs a few calls to the file system."""
-_FOLDER_OPTIONS = ("-C", "--git-dir", "--work-tree")
-
-
 def other_repository(words: Sequence[str], folder: str, context: PathContext) -> str | None:
     """Return, as a clause, why git can use a repository other than the workspace's; None without a reason."""
     if not words or words[0].rpartition("/")[2].lower() not in {"git", "git.exe"}:
@@ -103,22 +141,6 @@ def _folders(words: Sequence[str], folder: str) -> Iterator[str]:
             yield led
 
 
-# Values contain no slash: some programs take a path in `TERM`, `LANG` or `LANGUAGE`.
-_VALUE = re.compile(r"[\w.@:,+=-]{0,64}", re.ASCII)
-_NAMES = re.compile(
-    r"TERM|COLORTERM|COLUMNS|LINES|LANG|LANGUAGE|LC_\w+|NO_COLOR|FORCE_COLOR|CLICOLOR(?:_FORCE)?"
-    r"|CI|DEBIAN_FRONTEND|PYTHONUNBUFFERED|GIT_TERMINAL_PROMPT|GIT_OPTIONAL_LOCKS"
-)
-_TIME_ZONE = re.compile(r"[A-Za-z0-9_+-]+(?:/[A-Za-z0-9_+-]+)*")
-_SHELL = re.compile(r"(?:/usr)?/bin/(?:ba|z|da|k|fi)?sh")
-
-# Variables that name a program. Agents use the values in `_NO_PROGRAM` to prevent pagers and editors.
-_PROGRAMS = re.compile(
-    r"(?:GIT_|GH_|AWS_|MAN|SYSTEMD_|BAT_)?PAGER|(?:GIT_|GIT_SEQUENCE_)?EDITOR|VISUAL|GIT_ASKPASS|SSH_ASKPASS"
-)
-_NO_PROGRAM = frozenset({"", "cat", "true", ":"})
-
-
 def is_harmless(name: str, value: str) -> bool:
     """Return True if the allow-list contains the variable with this value."""
     if _PROGRAMS.fullmatch(name):
@@ -139,36 +161,6 @@ def significant_variables(wanted: Mapping[str, str], usual: Mapping[str, str]) -
             if not is_harmless(name, value) and usual.get(name) != value
         )
     )
-
-
-WHOLE_COMMAND = -1
-"""Used instead of the position of an argument if the whole command is a risk.
-
-Then no allow rule for the command matches, not even an exact one.
-"""
-MAX_ARGUMENTS = 200
-MAX_PATHS = 20
-"""The maximum number of paths to check in one argument. Each check costs calls to the file system."""
-_URL = re.compile(r"(?<![A-Za-z0-9+.-])(?!(?i:file):)[A-Za-z][A-Za-z0-9+.-]*://(?!\S*/\.\.(?:/|\Z))\S*")
-_SEPARATORS = re.compile(r"[=:,@]")
-_PATH_IN_OPTION = re.compile(r"-{1,2}[\w-]*?((?:/|~|\.\.(?:/|$)).*)", re.DOTALL)
-_SUSPECT = re.compile(r"/|~|(?:.*/)?\.\.(?:/|$)", re.DOTALL)
-_DEVICES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/tty"})
-_ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)[:+?]?=(.*)", re.DOTALL)
-
-_WRITING = (
-    *("output", "write", "in-place", "save", "dump", "export", "logfile", "log-file", "junitxml"),
-    *("junit-xml", "report-file", "report-log", "outfile", "outdir", "out-file", "out-dir", "trace-file"),
-    "basetemp",
-)
-_RUNNING = (
-    *("exec", "pre", "preprocessor", "compress-program", "use-compress-program", "open-files-in-pager"),
-    *("ext-diff", "extcmd", "upload-pack", "receive-pack", "to-command", "checkpoint-action", "rsh"),
-    *("eval", "editor", "pager", "shell", "script-shell", "hostname-bin"),
-)
-_LISTED_FILES = frozenset({"du", "sort", "wc"})
-_SHORTEST_ABBREVIATION = 4  # in characters; for git, abbreviations of any length count
-_SHORT_O_IS_HARMLESS = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ls", "ps", "pgrep"})
 
 
 def find_argument_risks(

@@ -11,6 +11,49 @@ SHELLS = frozenset({"sh", "bash", "zsh", "dash", "ksh", "ash", "mksh", "fish"})
 _SHELL_HOMES = frozenset(
     {"", "/bin", "/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"}
 )
+_VALUELESS = frozenset({
+    *("--", "--preserve-env", "--login", "--non-interactive", "--set-home", "--stdin", "--shell"),
+    *("--ignore-environment", "--null", "--no-run-if-empty", "--verbose", "--interactive", "--foreground"),
+    *("--background", "--preserve-status", "--append", "--wait", "--fork", "--shared"),
+    "--addr-no-randomize",
+})  # fmt: skip
+_HIDING = frozenset(
+    {
+        *("bwrap", "capsh", "sg", "start-stop-daemon", "parallel", "su", "runuser", "script", "ssh"),
+        *("watch", "trap", "alias", "at", "batch"),
+    }
+)
+# Programs that run another one after a subcommand, as in `uv run pytest` and `aws-vault exec profile -- x`.
+_SUBCOMMAND_WRAPPERS = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba"), frozenset({"run"})),
+    **dict.fromkeys(("op", "doppler", "infisical", "dotenvx", "toolbox", "distrobox"), frozenset({"run"})),
+    **dict.fromkeys(
+        ("asdf", "rbenv", "pyenv", "nodenv", "aws-vault", "chamber", "bundle"), frozenset({"exec"})
+    ),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "mise", "direnv"), frozenset({"exec", "x"})),
+}
+# Programs that can run code passed as an argument, or run or destroy any file. Only exact rules are
+# proposed for them.
+_POWERFUL = frozenset({
+    *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
+    *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
+    *("", "npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
+    *("docker", "podman", "kubectl", "fd", "fdfind", "sqlite", "psql", "mysql", "gdb", "lldb", "ed", "ex"),
+    *("nvim", "nano", "less", "more", "man", "entr", "hyperfine", "direnv", "nix-shell"),
+    *("pypy", "ipython", "tsx", "ts-node", "rscript", "julia", "mawk", "nawk", "pwsh", "groovy", "elixir"),
+    *("expect", "socat", "tmux", "screen", "corepack", "crontab"),
+})  # fmt: skip
+_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
+# Programs with subcommands that run any program.
+_RUN = frozenset({"run"})
+_EXEC = frozenset({"exec", "x", "dlx", "explore", "init", "create"})
+_RUNNERS = {
+    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "go"), _RUN),
+    **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise"), _EXEC),
+    "nix": frozenset({"run", "shell", "develop"}),
+}
+Words = tuple[tuple[str, bool], ...]
+"""The words of a command, each as its text and whether the text is literal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +67,6 @@ class _Wrapper:
 
 
 _PLAIN = _Wrapper()
-_VALUELESS = frozenset({
-    *("--", "--preserve-env", "--login", "--non-interactive", "--set-home", "--stdin", "--shell"),
-    *("--ignore-environment", "--null", "--no-run-if-empty", "--verbose", "--interactive", "--foreground"),
-    *("--background", "--preserve-status", "--append", "--wait", "--fork", "--shared"),
-    "--addr-no-randomize",
-})  # fmt: skip
 _WRAPPERS = {
     "sudo": _Wrapper(
         "ugprhtCDRTU", frozenset({"--user", "--group", "--prompt", "--chdir", "--host", "--role", "--type"})
@@ -99,56 +136,6 @@ _WRAPPERS = {
     "xvfb-run": _Wrapper("enfs"),
     "flock": _Wrapper("wE", frozenset({"--timeout"}), positionals=1, opaque=frozenset({"-c", "--command"})),
 }
-_HIDING = frozenset(
-    {
-        "bwrap",
-        "capsh",
-        "sg",
-        "start-stop-daemon",
-        "parallel",
-        "su",
-        "runuser",
-        "script",
-        "ssh",
-        "watch",
-        "trap",
-        "alias",
-        "at",
-        "batch",
-    }
-)
-
-# Programs that run another one after a subcommand, as in `uv run pytest` and `aws-vault exec profile -- x`.
-_SUBCOMMAND_WRAPPERS = {
-    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba"), frozenset({"run"})),
-    **dict.fromkeys(("op", "doppler", "infisical", "dotenvx", "toolbox", "distrobox"), frozenset({"run"})),
-    **dict.fromkeys(
-        ("asdf", "rbenv", "pyenv", "nodenv", "aws-vault", "chamber", "bundle"), frozenset({"exec"})
-    ),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "mise", "direnv"), frozenset({"exec", "x"})),
-}
-# Programs that can run code passed as an argument, or run or destroy any file. Only exact rules are
-# proposed for them.
-_POWERFUL = frozenset({
-    *("rm", "find", "awk", "gawk", "sed", "dd", "tar", "rsync", "scp", "tee", "mv", "cp", "ln", "install"),
-    *("python", "perl", "ruby", "node", "php", "lua", "deno", "bun", "tclsh", "osascript", "eval", "source"),
-    *("", "npx", "uvx", "bunx", "pipx", "vim", "vi", "emacs", "curl", "wget", "chmod", "chown"),
-    *("docker", "podman", "kubectl", "fd", "fdfind", "sqlite", "psql", "mysql", "gdb", "lldb", "ed", "ex"),
-    *("nvim", "nano", "less", "more", "man", "entr", "hyperfine", "direnv", "nix-shell"),
-    *("pypy", "ipython", "tsx", "ts-node", "rscript", "julia", "mawk", "nawk", "pwsh", "groovy", "elixir"),
-    *("expect", "socat", "tmux", "screen", "corepack", "crontab"),
-})  # fmt: skip
-
-
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:_-]*")
-# Programs with subcommands that run any program.
-_RUN = frozenset({"run"})
-_EXEC = frozenset({"exec", "x", "dlx", "explore", "init", "create"})
-_RUNNERS = {
-    **dict.fromkeys(("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "conda", "mamba", "go"), _RUN),
-    **dict.fromkeys(("npm", "pnpm", "yarn", "bundle", "mise"), _EXEC),
-    "nix": frozenset({"run", "shell", "develop"}),
-}
 
 
 def runs_others(name: str) -> bool:
@@ -187,10 +174,6 @@ def prefix_lengths(words: tuple[str, ...]) -> list[int]:
         elif words[1] == "tool":  # `uv tool run`
             lengths = {len(words)}
     return sorted(lengths, reverse=True)
-
-
-Words = tuple[tuple[str, bool], ...]
-"""The words of a command, each as its text and whether the text is literal."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,6 +68,50 @@ _DESTROYING = {
     "debugfs": re.compile(r"-w"),
     "ntfsclone": re.compile(r"--overwrite|-O"),
 }
+_ENDING = frozenset({"shutdown", "reboot", "poweroff", "halt"})
+_ENDING_UNITS = frozenset({"poweroff", "reboot", "halt", "kexec", "emergency", "rescue"})
+_ROOT_MOUNT = re.compile(
+    r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
+)
+_HARMLESS_SIGNAL = re.compile(r"(?:-|--signal=)(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
+_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
+_REMOUNT = re.compile(r"(?:\b|^-o)remount\b")
+_SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
+_FORK_BOMB = re.compile(
+    r"(?<![^\s(){};&|])(?P<name>[^\s(){};&|]++)\s*+(?:\(\s*+\)\s*+)?\{[^{}]{0,200}?"
+    r"(?<![^\s(){};&|])(?P=name)\s*(?:\|\s*(?P=name)\s*)?&[^{}]{0,200}\}"
+    r"|(?:^|[\s;&|'\"/(])\$\{?0\}?[\s'\"]{0,3}&(?![&>])"
+)
+_FUNCTION = re.compile(
+    r"(?:^|[\s;&|(])(?:function\s++(?P<keyword>[\w-]++)(?:\s*+\(\s*+\))?|(?P<name>[\w-]++)\s*+\(\s*+\))\s*+"
+    r"[{(](?P<body>(?:\$[{(][^{}()]{0,200}+[})]|[^{}()]){0,2000}+)[})]"
+)
+_SEPARATORS = re.compile(r"([;&|\n()]+)")
+_NAMES = re.compile(
+    r"(?:g?rm|srm|g?find|fd|mv|chmod|chown|chgrp|mkfs\S*|dd|tee|shred|cp|diskutil|rsync|rimraf|git|parallel|read"
+    r"|\S*sh|python\S*|sfdisk|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source)$"
+)
+# A quick check for long texts: matches a part of each name in `_NAMES`, and the downloaders.
+_ANY_NAME = re.compile(
+    r"rm|find|fd|mv|ch(?:mod|own|grp)|mkfs|dd|tee|sh|cp|diskutil|rsync|rimraf|git|parallel|read|python|sfdisk"
+    r"|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source"
+    rf"|{'|'.join(downloads.DOWNLOADERS)}"
+)
+_COMMAND_SETTING = re.compile(
+    r"(?:\w*(?:PAGER|EDITOR|COMMAND|SHELL|VISUAL)|[\w.]*(?:pager|editor|command|alias\.\w+))=(.*)", re.DOTALL
+)
+_EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
+_QUOTED_VALUE = re.compile(r"=['\"]")
+MAX_SCRIPT_DEPTH = 4
+MAX_CALLS = 20
+"""The maximum number of calls of the functions in a line to check."""
+MAX_MENTIONS = 500
+"""The maximum number of commands to check in text that cannot be parsed."""
+MENTION_WORDS = 64
+"""How many words of text are taken as one command, from the command's name on."""
+WINDOW = 64 * 1024
+"""How many characters to search at a time. A regular expression blocks all other threads while it runs."""
+LONGEST_BOMB = 1024
 
 
 def check_format(step: Step) -> str | None:
@@ -114,17 +158,6 @@ def check_device_write(step: Step) -> str | None:
 
 
 DISK_CHECKS: tuple[Callable[[Step], str | None], ...] = (check_format, check_device_write)
-
-
-_ENDING = frozenset({"shutdown", "reboot", "poweroff", "halt"})
-_ENDING_UNITS = frozenset({"poweroff", "reboot", "halt", "kexec", "emergency", "rescue"})
-_ROOT_MOUNT = re.compile(
-    r"(?:--volume=|-v)?/:(?P<rest>/\S*)|(?:--mount=)?type=bind,(?:source|src)=/,(?P<more>\S+)"
-)
-_HARMLESS_SIGNAL = re.compile(r"(?:-|--signal=)(?:0|1|(?:SIG)?(?:HUP|USR[12]|CONT|WINCH|CHLD))")
-_SET_USER_ID = re.compile(r"[0-7]?[4-7][0-7]{3}|(?:[ugoa]*+,)*+(?=[goa]*u)[ugoa]*+\+[^\ss]*+s\S*+|\+s")
-_REMOUNT = re.compile(r"(?:\b|^-o)remount\b")
-_SHELL_FILE = re.compile(r"(?:.*/)?(?:ba|da|z|k)?sh")
 
 
 def check_vital_file(step: Step) -> str | None:
@@ -223,43 +256,6 @@ SYSTEM_CHECKS: tuple[Callable[[Step], str | None], ...] = (
     check_set_user_id,
     check_root_mount,
 )
-
-
-_FORK_BOMB = re.compile(
-    r"(?<![^\s(){};&|])(?P<name>[^\s(){};&|]++)\s*+(?:\(\s*+\)\s*+)?\{[^{}]{0,200}?"
-    r"(?<![^\s(){};&|])(?P=name)\s*(?:\|\s*(?P=name)\s*)?&[^{}]{0,200}\}"
-    r"|(?:^|[\s;&|'\"/(])\$\{?0\}?[\s'\"]{0,3}&(?![&>])"
-)
-_FUNCTION = re.compile(
-    r"(?:^|[\s;&|(])(?:function\s++(?P<keyword>[\w-]++)(?:\s*+\(\s*+\))?|(?P<name>[\w-]++)\s*+\(\s*+\))\s*+"
-    r"[{(](?P<body>(?:\$[{(][^{}()]{0,200}+[})]|[^{}()]){0,2000}+)[})]"
-)
-_SEPARATORS = re.compile(r"([;&|\n()]+)")
-_NAMES = re.compile(
-    r"(?:g?rm|srm|g?find|fd|mv|chmod|chown|chgrp|mkfs\S*|dd|tee|shred|cp|diskutil|rsync|rimraf|git|parallel|read"
-    r"|\S*sh|python\S*|sfdisk|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source)$"
-)
-# A quick check for long texts: matches a part of each name in `_NAMES`, and the downloaders.
-_ANY_NAME = re.compile(
-    r"rm|find|fd|mv|ch(?:mod|own|grp)|mkfs|dd|tee|sh|cp|diskutil|rsync|rimraf|git|parallel|read|python|sfdisk"
-    r"|sgdisk|parted|cryptsetup|blkdiscard|hdparm|nvme|ls|eval|source"
-    rf"|{'|'.join(downloads.DOWNLOADERS)}"
-)
-_COMMAND_SETTING = re.compile(
-    r"(?:\w*(?:PAGER|EDITOR|COMMAND|SHELL|VISUAL)|[\w.]*(?:pager|editor|command|alias\.\w+))=(.*)", re.DOTALL
-)
-_EDITORS = frozenset({"vim", "vi", "nvim", "ex", "view"})
-_QUOTED_VALUE = re.compile(r"=['\"]")
-MAX_SCRIPT_DEPTH = 4
-MAX_CALLS = 20
-"""The maximum number of calls of the functions in a line to check."""
-MAX_MENTIONS = 500
-"""The maximum number of commands to check in text that cannot be parsed."""
-MENTION_WORDS = 64
-"""How many words of text are taken as one command, from the command's name on."""
-WINDOW = 64 * 1024
-"""How many characters to search at a time. A regular expression blocks all other threads while it runs."""
-LONGEST_BOMB = 1024
 
 
 def find_danger(given: str | tuple[str, ...], line: CommandLine, steps: Sequence[Step]) -> str | None:

@@ -28,21 +28,8 @@ DOWNLOADERS = frozenset({
 })  # fmt: skip
 # `GET` and `POST` come with Perl's LWP.
 _FEEDERS = DOWNLOADERS | {
-    *(
-        "nc",
-        "ncat",
-        "netcat",
-        "telnet",
-        "socat",
-        "ssh",
-        "gsutil",
-        "get",
-        "post",
-        "rclone",
-        "ipfs",
-        "dig",
-        "s3cmd",
-    ),
+    *("nc", "ncat", "netcat", "telnet", "socat", "ssh", "gsutil", "get", "post", "rclone", "ipfs", "dig"),
+    "s3cmd",
 }
 # Programs that download only with one of these arguments.
 _FEEDING_ARGUMENTS = {
@@ -81,6 +68,12 @@ _NETWORK_FILE = re.compile(r"/dev/(?:tcp|udp)/")
 DOWNLOADED = "it runs what it downloads"
 DECODED = "it runs what it decodes"
 REMOTE_SHELL = "it opens a shell to the network"
+_ONLY_TELLING = frozenset({"--version", "--help", "-V", "-h", "-v"})
+"""Options with which an interpreter prints something and ends."""
+_SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
+_PYTHON_VALUED = frozenset({"-W", "-X"})
+_OTHER_VALUED = frozenset({"-r", "-I", "--require"})
+"""These options of shells, Python and other interpreters take the next word as their value."""
 
 
 def check_downloads(all_steps: Sequence[Step]) -> str | None:
@@ -197,16 +190,6 @@ def _reads_script(step: Step, words: Sequence[str]) -> bool:
             return False
         before = word
     return True
-
-
-_ONLY_TELLING = frozenset({"--version", "--help", "-V", "-h", "-v"})
-"""Options with which an interpreter prints something and ends."""
-
-
-_SHELL_VALUED = frozenset({"-o", "+o", "-O", "+O", "--rcfile", "--init-file"})
-_PYTHON_VALUED = frozenset({"-W", "-X"})
-_OTHER_VALUED = frozenset({"-r", "-I", "--require"})
-"""These options of shells, Python and other interpreters take the next word as their value."""
 
 
 def run_file(step: Step) -> str | None:

@@ -39,6 +39,8 @@ _VARIABLE = re.compile(
 _BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _LEFT_ALONE = frozenset({"HOME", "PWD", "USER", "LOGNAME", "IFS"})
 _DECLARING = frozenset({"export", "declare", "local", "readonly", "typeset"})
+_FOLDER_OPTIONS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
+"""The options of wrappers that name the folder in which the wrapped command runs: short and long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,6 @@ class _Shell:
         elif part.name in {"cd", "pushd", "chdir"}:
             self.previous.append(self.folder)
             self.folder = join_path(places[0] if places else "~", self.folder)
-
-
-_FOLDER_OPTIONS = {"env": ("-C", "--chdir"), "sudo": ("-D", "--chdir")}
-"""The options of wrappers that name the folder in which the wrapped command runs: short and long."""
 
 
 def _folder_of_wrapped(wrapper: CommandPart, wrapped: CommandPart) -> str:

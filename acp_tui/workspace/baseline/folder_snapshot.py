@@ -37,6 +37,20 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.git_commands import PrivateGit
     from acp_tui.workspace.git.repository import Repository
 
+IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
+CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
+"""Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
+WHOLE_FOLDER = b""
+"""The name of the top folder relative to itself. `find_unlisted` returns it if that folder is unreadable."""
+_NAMES_PER_COMMAND = 500
+_TOO_MANY = "there were too many untracked files to copy"
+_NOT_FROM_COMMIT = "the commit that the worktree began with has no usable copy of it"
+_UNKNOWN = "it may have existed before the session, and there is no copy of it"
+_EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
+_SKIPPED_FOLDERS = frozenset(
+    {GIT_DIRECTORY, *(name.encode() for name in GENERATED_FOLDERS if "*" not in name)}
+)
+
 
 class FileModes:
     """Remembers the permission bits of files, so that deleted files can be restored with the same bits."""
@@ -81,13 +95,6 @@ def git_mode(mode: int) -> int:
     if stat.S_ISLNK(mode):
         return 0o120000
     return 0o100755 if mode & stat.S_IXUSR else 0o100644
-
-
-IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
-CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)
-"""Files of the work tree that git reads by itself. If one of them is a pipe, git blocks forever."""
-WHOLE_FOLDER = b""
-"""The name of the top folder relative to itself. `find_unlisted` returns it if that folder is unreadable."""
 
 
 def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[bytes]:
@@ -169,16 +176,6 @@ def find_control_files(
 def _is_special(top: bytes, name: bytes) -> bool:
     path = os.path.join(top, name)  # noqa: PTH118 - names need not be UTF-8
     return os.path.exists(path) and not os.path.isfile(path)  # noqa: PTH110, PTH113
-
-
-_NAMES_PER_COMMAND = 500
-_TOO_MANY = "there were too many untracked files to copy"
-_NOT_FROM_COMMIT = "the commit that the worktree began with has no usable copy of it"
-_UNKNOWN = "it may have existed before the session, and there is no copy of it"
-_EXCLUDE_GENERATED = tuple(f"--exclude={name}/" for name in GENERATED_FOLDERS)
-_SKIPPED_FOLDERS = frozenset(
-    {GIT_DIRECTORY, *(name.encode() for name in GENERATED_FOLDERS if "*" not in name)}
-)
 
 
 @dataclass(slots=True)

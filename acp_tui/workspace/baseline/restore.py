@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     from acp_tui.workspace.baseline.file_change import FileContent
 
+UNDO_CONDITION = "Put it back as the rewind left it, then undo again."
+
 
 def restore(
     path: Path,
@@ -177,9 +179,6 @@ def _has_files(folder: tuple[str, list[str], list[str], int]) -> bool:
     _, folders, files, descriptor = folder
     links = (stat.S_ISLNK(os.lstat(each, dir_fd=descriptor).st_mode) for each in folders)
     return bool(files) or any(links)
-
-
-UNDO_CONDITION = "Put it back as the rewind left it, then undo again."
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
     from acp_tui.workspace.git.git_commands import BlobWriter, PrivateGit
 
+FOLDER = "acp-tui"
+"""The name of the folder in the private git directory."""
+DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
+"""What reading a damaged value can raise."""
+
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
@@ -104,12 +109,6 @@ class CheckpointCopies:
         for blob in self._sizes.keys() - needed:
             self._git.loose_file(blob).unlink(missing_ok=True)
             del self._sizes[blob]
-
-
-FOLDER = "acp-tui"
-"""The name of the folder in the private git directory."""
-DAMAGE = (KeyError, TypeError, ValueError, AttributeError, IndexError)
-"""What reading a damaged value can raise."""
 
 
 class SavedState:

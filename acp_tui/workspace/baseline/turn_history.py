@@ -26,6 +26,14 @@ if TYPE_CHECKING:
 
 _Difference = tuple[Path, FileState, FileState]
 StepKind = Literal["restore", "create", "delete", "mode"]
+REWIND, CLOSED = 0, -1
+"""The numbers of periods that are not turns: a rewind, and the time while the session was closed.
+
+A period `REWIND` of no length marks how the files were while the session was open.
+"""
+CLOSE_SECONDS = 3.0
+"""The longest wait for the checkpoints when the session is closed."""
+_TURN, _HISTORY = "turn-", "history"  # names in `SavedState`
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +45,6 @@ class HistoryLimits:
 
     turns: int = 100
     size: int = 200_000_000
-
-
-REWIND, CLOSED = 0, -1
-"""The numbers of periods that are not turns: a rewind, and the time while the session was closed.
-
-A period `REWIND` of no length marks how the files were while the session was open.
-"""
-CLOSE_SECONDS = 3.0
-"""The longest wait for the checkpoints when the session is closed."""
-_TURN, _HISTORY = "turn-", "history"  # names in `SavedState`
 
 
 @dataclass(slots=True)

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 
 _MAX_LINKS = 40  # the limit of the Linux kernel
+_TEMPORARY_NAME = re.compile(r"\.acp-tui-[0-9a-f]{16}\.tmp")
+_FD_DIRECTORY = Path("/proc/self/fd")
+# Creates a file without a name. The file is linked through /proc, so the flag is useless without /proc.
+_O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 
 class UnwritableError(Exception):
@@ -160,12 +164,6 @@ def _make_directory(directory: int, name: str) -> int:
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=directory)
     return os.open(name, DIRECTORY_FLAGS | os.O_NOFOLLOW, dir_fd=directory)
-
-
-_TEMPORARY_NAME = re.compile(r"\.acp-tui-[0-9a-f]{16}\.tmp")
-_FD_DIRECTORY = Path("/proc/self/fd")
-# Creates a file without a name. The file is linked through /proc, so the flag is useless without /proc.
-_O_TMPFILE = getattr(os, "O_TMPFILE", 0) if _FD_DIRECTORY.is_dir() else 0
 
 
 def write_atomically(target: WriteTarget, data: bytes) -> None:

@@ -38,6 +38,8 @@ _TOO_LARGE = (
 )
 _LINE_CHUNK_BYTES = 256 * 1024
 _SNIFF_BYTES = 8000  # git, too, calls a file binary if it has a NUL in its first 8000 bytes
+_CHUNK_BYTES = 1 << 20
+_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class UnreadableError(Exception):
@@ -103,10 +105,6 @@ def _end_of_line(chunk: bytes, count: int) -> int | None:
     for _ in range(count):
         position = chunk.index(b"\n", position + 1)
     return position + 1
-
-
-_CHUNK_BYTES = 1 << 20
-_READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class FileAccess:

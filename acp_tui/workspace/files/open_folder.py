@@ -24,6 +24,20 @@ if TYPE_CHECKING:
 
 # O_PATH needs no read permission on the directory. macOS does not have it.
 DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
+_SENTENCES = {
+    errno.EACCES: "permission denied",
+    errno.EPERM: "operation not permitted",
+    errno.EROFS: "its file system is read-only",
+    errno.ENOSPC: "the disk is full",
+    errno.EDQUOT: "the disk quota is exceeded",
+    errno.EFBIG: "it would exceed the file size limit",
+    errno.EISDIR: "it is a directory",
+    errno.ENOTDIR: "a part of its path is a file, not a directory",
+    errno.ELOOP: "its path has too many links",
+    errno.ENAMETOOLONG: "its name is too long",
+    errno.ENOENT: "it was moved or deleted in the meantime",
+}
+_HAS_FD_DIRECTORY = Path("/proc/self/fd").is_dir()
 
 
 class Descriptor:
@@ -69,21 +83,6 @@ def real_path(descriptor: int) -> Path:
     if os.fstat(descriptor).st_nlink == 0:
         found = found.removesuffix(" (deleted)")
     return Path(found)
-
-
-_SENTENCES = {
-    errno.EACCES: "permission denied",
-    errno.EPERM: "operation not permitted",
-    errno.EROFS: "its file system is read-only",
-    errno.ENOSPC: "the disk is full",
-    errno.EDQUOT: "the disk quota is exceeded",
-    errno.EFBIG: "it would exceed the file size limit",
-    errno.EISDIR: "it is a directory",
-    errno.ENOTDIR: "a part of its path is a file, not a directory",
-    errno.ELOOP: "its path has too many links",
-    errno.ENAMETOOLONG: "its name is too long",
-    errno.ENOENT: "it was moved or deleted in the meantime",
-}
 
 
 def not_found(path: str) -> Refusal:
@@ -151,9 +150,6 @@ def _resolved(directory: Path) -> Path:
         return real_path(descriptor)
     finally:
         os.close(descriptor)
-
-
-_HAS_FD_DIRECTORY = Path("/proc/self/fd").is_dir()
 
 
 class OpenFolder:

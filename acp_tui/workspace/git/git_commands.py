@@ -747,12 +747,7 @@ class UserGit:
         If HEAD does not descend from the commit, the files are compared with the last common ancestor.
         """
         words = [
-            "diff",
-            "--merge-base",
-            "--name-only",
-            "-z",
-            "--no-renames",
-            "--no-ext-diff",
+            *("diff", "--merge-base", "--name-only", "-z", "--no-renames", "--no-ext-diff"),
             "--no-textconv",
         ]
         changed = self._guarded(*words, _HEADS_OF_SUBMODULES, commit)

@@ -9,6 +9,14 @@ from pathlib import Path, PurePath
 from acp_tui.session.safe_text import escape_line
 
 _MAX_CHARACTERS = 4096  # HEAD and the other files read here hold one line each
+_GIT_DIRECTORY_ENTRIES = frozenset(
+    {
+        *("head", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow"),
+        *("objects", "refs", "hooks", "info", "logs", "modules", "worktrees"),
+    }
+)
+_REASON = "belongs to a git directory, whose files can make git run programs"
+_MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +91,6 @@ def _read_line(path: Path) -> str | None:
             return file.read(_MAX_CHARACTERS).strip()
     except OSError:
         return None
-
-
-_GIT_DIRECTORY_ENTRIES = frozenset(
-    {
-        *("head", "config", "config.worktree", "commondir", "gitdir", "index", "packed-refs", "shallow"),
-        *("objects", "refs", "hooks", "info", "logs", "modules", "worktrees"),
-    }
-)
-_REASON = "belongs to a git directory, whose files can make git run programs"
-_MAX_DEPTH = 64
 
 
 def is_git_directory(folder: Path) -> bool:

@@ -26,6 +26,9 @@ BRANCH_PREFIX = "acp-tui/"
 """The prefix of generated branch names."""
 META_FIELD = "worktree"
 """The name of the field that holds the worktree in a session's metadata."""
+log = logging.getLogger(__name__)
+MAX_RECORD_BYTES = 100_000
+"""A larger file is not a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +110,6 @@ def is_own_worktree(path: Path, data_dir: Path) -> bool:
     own = worktrees_directory(data_dir).resolve()
     depth = len(own.parts) + 2
     return ".." not in path.parts and own in (real := path.resolve()).parents and len(real.parts) >= depth
-
-
-log = logging.getLogger(__name__)
-
-MAX_RECORD_BYTES = 100_000
-"""A larger file is not a record."""
 
 
 def save_record(worktree: Worktree) -> None:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_COMMITS = 1000
 """The maximum number of commits to list."""
+MAX_NAMES = 5
+"""The maximum number of conflicting files to name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,10 +160,6 @@ def _fingerprint(top: Path, names: list[str]) -> str:
             continue
         parts.append(f"{status.st_mtime_ns}:{status.st_size}:{status.st_ino}")
     return ",".join(parts)
-
-
-MAX_NAMES = 5
-"""The maximum number of conflicting files to name in a sentence."""
 
 
 @dataclass(frozen=True, slots=True)

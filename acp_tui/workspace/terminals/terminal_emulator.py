@@ -41,21 +41,11 @@ _NO_PAGER = {"PAGER": "cat", "GIT_PAGER": "cat"}
 _EXCLUDED = {
     *("COLUMNS", "LINES", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMCAP", "WINDOWID", "TMUX", "STY"),
 }
-
-
-def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
-    """Return acp-tui's environment, adapted for acp-tui's terminals, with the `requested` variables added."""
-    inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
-    return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}
-
-
 Span = tuple[str, Style]
 Line = tuple[Span, ...]
 """A line, split into pieces of one style each. It contains no control characters."""
-
 KEEP_CHARACTERS = 256 * 1024
 _OMISSION_STYLE = Style(dim=True)
-
 # Text with the most frequent controls: tab, line feed, carriage return, colours.
 _TEXT = re.compile("(?:[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]++|\x1b\\[[0-;]{0,256}+m)++")
 _SGR = re.compile("\x1b\\[([0-;]*)m")
@@ -71,6 +61,47 @@ _STRING_END = re.compile("[\x07\x18\x1a\x1b]")
 _STRING_LIMIT = 4 * 1024 * 1024
 _ALTERNATE = {"47", "1047", "1049"}
 _LINE_DRAWING = str.maketrans("`afgjklmnopqrstuvwxyz{|}~", "◆▒°±┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·")
+_ACTIONS: dict[str, Callable[[ScreenBuffer, list[int]], None]] = {
+    "A": lambda screen, n: screen.move(down=-(n[0] or 1)),
+    "B": lambda screen, n: screen.move(down=n[0] or 1),
+    "e": lambda screen, n: screen.move(down=n[0] or 1),
+    "C": lambda screen, n: screen.move(right=n[0] or 1),
+    "a": lambda screen, n: screen.move(right=n[0] or 1),
+    "D": lambda screen, n: screen.move(right=-(n[0] or 1)),
+    "E": lambda screen, n: screen.move(down=n[0] or 1, right=-screen.width),
+    "F": lambda screen, n: screen.move(down=-(n[0] or 1), right=-screen.width),
+    "G": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
+    "`": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
+    "H": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
+    "f": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
+    "d": lambda screen, n: screen.go_to_line((n[0] or 1) - 1),
+    "J": lambda screen, n: screen.erase_display(n[0]),
+    "K": lambda screen, n: screen.erase_line(n[0]),
+    "L": lambda screen, n: screen.insert_lines(n[0] or 1),
+    "M": lambda screen, n: screen.delete_lines(n[0] or 1),
+    "@": lambda screen, n: screen.insert_characters(n[0] or 1),
+    "P": lambda screen, n: screen.delete_characters(n[0] or 1),
+    "X": lambda screen, n: screen.erase_characters(n[0] or 1),
+    "S": lambda screen, n: screen.scroll_up(n[0] or 1),
+    "T": lambda screen, n: screen.scroll_down(n[0] or 1),
+    "b": lambda screen, n: screen.repeat(n[0] or 1),
+    "r": lambda screen, n: screen.set_region((n[0] or 1) - 1, (n[1] or screen.height) - 1),
+    "s": lambda screen, _: screen.save(),
+    "u": lambda screen, _: screen.restore(),
+}
+_SHORT_ACTIONS: dict[str, Callable[[ScreenBuffer], None]] = {
+    "7": ScreenBuffer.save,
+    "8": ScreenBuffer.restore,
+    "D": ScreenBuffer.index,
+    "E": ScreenBuffer.line_feed,
+    "M": ScreenBuffer.reverse_index,
+}
+
+
+def terminal_environment(requested: Mapping[str, str]) -> dict[str, str]:
+    """Return acp-tui's environment, adapted for acp-tui's terminals, with the `requested` variables added."""
+    inherited = {name: value for name, value in os.environ.items() if name not in _EXCLUDED}
+    return {**inherited, **_TERMINAL, **_NO_PAGER, **requested}
 
 
 class TerminalEmulator:
@@ -358,40 +389,3 @@ def _expand_tabs(spans: list[Span]) -> list[Span]:
             column += width
         expanded.append(("".join(pieces), style))
     return expanded
-
-
-_ACTIONS: dict[str, Callable[[ScreenBuffer, list[int]], None]] = {
-    "A": lambda screen, n: screen.move(down=-(n[0] or 1)),
-    "B": lambda screen, n: screen.move(down=n[0] or 1),
-    "e": lambda screen, n: screen.move(down=n[0] or 1),
-    "C": lambda screen, n: screen.move(right=n[0] or 1),
-    "a": lambda screen, n: screen.move(right=n[0] or 1),
-    "D": lambda screen, n: screen.move(right=-(n[0] or 1)),
-    "E": lambda screen, n: screen.move(down=n[0] or 1, right=-screen.width),
-    "F": lambda screen, n: screen.move(down=-(n[0] or 1), right=-screen.width),
-    "G": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
-    "`": lambda screen, n: screen.go_to_column((n[0] or 1) - 1),
-    "H": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
-    "f": lambda screen, n: screen.go_to((n[0] or 1) - 1, (n[1] or 1) - 1),
-    "d": lambda screen, n: screen.go_to_line((n[0] or 1) - 1),
-    "J": lambda screen, n: screen.erase_display(n[0]),
-    "K": lambda screen, n: screen.erase_line(n[0]),
-    "L": lambda screen, n: screen.insert_lines(n[0] or 1),
-    "M": lambda screen, n: screen.delete_lines(n[0] or 1),
-    "@": lambda screen, n: screen.insert_characters(n[0] or 1),
-    "P": lambda screen, n: screen.delete_characters(n[0] or 1),
-    "X": lambda screen, n: screen.erase_characters(n[0] or 1),
-    "S": lambda screen, n: screen.scroll_up(n[0] or 1),
-    "T": lambda screen, n: screen.scroll_down(n[0] or 1),
-    "b": lambda screen, n: screen.repeat(n[0] or 1),
-    "r": lambda screen, n: screen.set_region((n[0] or 1) - 1, (n[1] or screen.height) - 1),
-    "s": lambda screen, _: screen.save(),
-    "u": lambda screen, _: screen.restore(),
-}
-_SHORT_ACTIONS: dict[str, Callable[[ScreenBuffer], None]] = {
-    "7": ScreenBuffer.save,
-    "8": ScreenBuffer.restore,
-    "D": ScreenBuffer.index,
-    "E": ScreenBuffer.line_feed,
-    "M": ScreenBuffer.reverse_index,
-}
