@@ -75,7 +75,6 @@ class RunLog:
 
 
 async def build_result(conversation: Conversation, run_log: RunLog, failure: str | None) -> dict[str, Any]:
-    """Return the result of the run as JSON data."""
     session = conversation.session
     agent = session.agent
     result: dict[str, Any] = {
@@ -194,7 +193,6 @@ class ProgressPrinter:
                 self._print_once(change.entry.id, kind.progress(change.entry))
 
     def print_changed_files(self, files: list[dict[str, Any]], cwd: str) -> None:
-        """Print the changed files."""
         for file in files[:MAX_CHANGED_FILES]:
             path = PurePath(file["path"])
             name = path.relative_to(cwd) if path.is_relative_to(cwd) else path
@@ -333,7 +331,6 @@ class JsonOutput:
         self._progress = ProgressPrinter(session)
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Print progress on stderr."""
         self._progress.take_greeting(events)
         self._progress.print_progress(events, changes)
 
@@ -354,7 +351,6 @@ class NdjsonOutput:
         self._stream = stream
 
     def print_record(self, record: Record, events: Sequence[Event], _changes: Sequence[Change]) -> None:
-        """Print the events of one record."""
         for event in events:
             self._stream.write(as_json({"at": record.at, **to_record(event)}, self._stream) + "\n")
 
@@ -437,7 +433,6 @@ class OutputListener:
         self._stopped = False
 
     def __call__(self, record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
-        """Print one record's events and changes."""
         self._run_log.add(events, changes)
         history = self._headless.conversation.session.replaying
         if self._stopped or (history and not self._output.shows_history):

@@ -638,8 +638,6 @@ def _program(command: str, folder: Path, search: str | None) -> str:
 
 
 class SentServer(NamedTuple):
-    """An MCP server that is sent to an agent."""
-
     server: ResolvedServer
     bridge_reason: str | None = (
         None  # why the agent gets a bridge to the server, as a clause; None: no bridge

@@ -31,8 +31,6 @@ def read_patch(text: str) -> tuple[list[Hunk], list[str]]:
 
 
 class _Reader:
-    """Reads a patch line by line."""
-
     def __init__(self) -> None:
         self._hunks: list[Hunk] = []
         self._notes: list[str] = []  # for the next hunk
@@ -168,7 +166,6 @@ class _OpenHunk:
         self._no_newline = [False, False]
 
     def finish(self) -> Hunk:
-        """Close the hunk and return it."""
         self._end_change()
         self._end_same()
         return Hunk(self._parts, *self._start, heading=self._heading, notes=self._notes)

@@ -120,7 +120,6 @@ class ToolCallCheck:
             )
 
     def permission(self, params: dict[str, Any], *, has_id: bool, in_turn: bool) -> None:
-        """Check a permission request."""
         self._asked = True
         call = params.get("toolCall")
         call = call if isinstance(call, dict) else {}
@@ -235,7 +234,6 @@ class BehaviourCheck:
         self._thought: str | None = None  # message id of the current thought; None after any other update
 
     def check(self, record: Record) -> None:
-        """Check the next record."""
         frame = record.frame
         if record.direction == "client":
             if frame.get("event") == "noticed" and frame.get("source") == "protocol":

@@ -30,8 +30,6 @@ MAX_LISTED_VALUES = 12
 
 @dataclass(slots=True)
 class SchemaViolation:
-    """A violation of the schema in one message."""
-
     check: str
     sentence: str
     example: str | None = None

@@ -42,8 +42,6 @@ class _CorruptError(Exception):
 
 
 class RuleStore:
-    """The saved rules of one user."""
-
     def __init__(self, path: Path | None = None) -> None:
         self.path = path if path is not None else paths().state / "permissions.json"
         self.matches = MatchCounts(self.path.with_name("permission-matches.json"), self._kept_ids)

@@ -45,7 +45,6 @@ class LineRing:
         """The number of complete lines so far, including those that are no longer in the buffer."""
 
     def add(self, block: bytes) -> None:
-        """Append a block of the stream."""
         *ended, last = block.split(b"\n")
         for line in ended:
             self._lines.append((self._incomplete + line)[: self._width])

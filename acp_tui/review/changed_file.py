@@ -102,7 +102,6 @@ class ChangedFile:
 
     @property
     def kind(self) -> FileKind:
-        """How the file changed."""
         if self.old.obstacle is not None:
             return "unknown"
         if not self.old.exists:

@@ -17,8 +17,6 @@ _BACKTICKS = re.compile("`+")
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on some lines of a diff."""
-
     path: str
     first: int  # line numbers: of the new text, or of the old one if the lines are removed
     last: int

@@ -34,7 +34,6 @@ class ContentNames:
         return known[1]
 
     def forget_others(self, contents: Mapping[str, bytes]) -> None:
-        """Forget all contents but these."""
         self._known = {key: known for key, known in self._known.items() if known[1] in contents}
 
 

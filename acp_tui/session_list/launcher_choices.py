@@ -54,8 +54,6 @@ class AgentChoice:
 
 @dataclass(frozen=True, slots=True)
 class SessionChoice:
-    """A session that can be resumed."""
-
     id: str
     title: str
     agent: str

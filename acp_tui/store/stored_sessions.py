@@ -61,7 +61,6 @@ def removal_reason(baseline: Path) -> str:
 
 
 def sessions_directory(data_dir: Path) -> Path:
-    """Return the directory of the session folders."""
     return data_dir / "sessions"
 
 
@@ -81,7 +80,6 @@ class StoredSession:
 
     @property
     def id(self) -> str:
-        """The name of the folder."""
         return self.path.name
 
     @property

@@ -300,7 +300,6 @@ def _conversation(
     title: str = "",
     chosen_by_project: bool = False,
 ) -> BaseScreen:
-    """Return the screen of one conversation."""
     from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 
     setups: list[ConversationSetup] = []

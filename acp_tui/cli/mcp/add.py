@@ -206,7 +206,6 @@ class CommonServer:
 
 @cache
 def common_servers() -> dict[str, CommonServer]:
-    """Return the well-known servers by name."""
     entries = tomllib.loads(_COMMON_SERVERS.read_text(encoding="utf-8"))
     return {name: CommonServer(name, **entry) for name, entry in entries.items()}
 

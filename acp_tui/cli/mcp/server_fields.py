@@ -35,7 +35,6 @@ class ServerField(NamedTuple):
 
 
 def definition_fields(server: Server) -> Iterator[ServerField]:
-    """Yield the parts of a definition."""
     if server.transport == "stdio":
         yield ServerField("command", redact_text(shlex.join([server.command, *server.args])), "command")
     else:

@@ -28,8 +28,6 @@ _ESCAPED = {
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word of a command."""
-
     text: str  # quotes removed, expansions as written
     literal: bool = True  # False if the shell replaces something in it
 

@@ -102,8 +102,6 @@ _PATTERN_OPTION = re.compile(r"-[^-]*[ef]|--(?:ex|fi|fr|re)")
 
 @dataclass(slots=True)
 class JoinedCommand:
-    """One of the commands that a line joins."""
-
     source: str = ""  # as written, with redirections
     text: str = ""  # as written, without redirections
     joined_with: str = ""  # the operator before it

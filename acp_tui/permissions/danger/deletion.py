@@ -173,7 +173,6 @@ def check_rights(step: Step) -> str | None:
 
 
 def check_git_clean(step: Step) -> str | None:
-    """Check for `git clean -f` in a protected folder."""
     if step.name != "git" or "clean" not in step.arguments:
         return None
     at = step.arguments.index("clean")

@@ -138,7 +138,6 @@ class _Shell:
         return [found[0]]
 
     def record_assignments(self, part: CommandPart) -> None:
-        """Record the variables that a command sets."""
         given = part.assignments if part.name not in _DECLARING else (*part.assignments, *part.arguments)
         fresh: dict[str, list[str]] = {}
         for text in given:

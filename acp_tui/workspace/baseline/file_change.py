@@ -31,7 +31,6 @@ class FileChange:
 
     @property
     def revertable(self) -> bool:
-        """Whether the change can be reverted."""
         return self.revert_obstacle is None
 
 

@@ -60,7 +60,6 @@ class FileModes:
         self._unusual: dict[bytes, int] = {}
 
     def remember(self, name: bytes, mode: int) -> None:
-        """Remember the `st_mode` of a file."""
         if stat.S_ISREG(mode) and self._usual.setdefault(bool(mode & stat.S_IXUSR), mode) != mode:
             self._unusual[name] = mode
 
@@ -126,8 +125,6 @@ def find_unlisted(top: bytes, folder: bytes, listed: AbstractSet[bytes]) -> set[
 
 
 class ControlFilesFound(NamedTuple):
-    """The result of `find_control_files`."""
-
     special: set[bytes]
     """Those names in `CONTROL_FILES` that belong to a pipe or another special file."""
     attributes: set[bytes]

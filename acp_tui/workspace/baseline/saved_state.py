@@ -161,7 +161,6 @@ class SavedState:
         return []
 
     def remove(self, name: str) -> None:
-        """Forget a value."""
         with suppress(OSError):
             (self._folder / f"{name}.json").unlink(missing_ok=True)
 

@@ -88,8 +88,6 @@ class RewindStep:
 
 @dataclass(slots=True)
 class RewindResult:
-    """What a rewind did."""
-
     restored: list[Path] = field(default_factory=list)
     failed: list[tuple[Path, str]] = field(default_factory=list)
 

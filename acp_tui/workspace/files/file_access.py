@@ -164,8 +164,6 @@ class FileAccess:
 
 
 class ReadHandle:
-    """A file opened for reading."""
-
     def __init__(self, path: str, real: Path, file: Descriptor, *, inside: bool, why: str | None) -> None:
         self.path = path
         """The path as the caller gave it."""

@@ -632,7 +632,6 @@ class UserGit:
         return self._settings().own_filters
 
     def top_folder(self) -> Path:
-        """Return the top folder of the work tree."""
         return Path(self._line("rev-parse", "--show-toplevel"))
 
     def is_submodule(self) -> bool:
@@ -658,7 +657,6 @@ class UserGit:
         return self._guarded("cat-file", "-t", f"{commit}:{folder}", ok=(0, 128)) == b"tree\n"
 
     def has_submodules(self) -> bool:
-        """Return True if HEAD contains submodules."""
         return self._succeeds("cat-file", "-e", "HEAD:.gitmodules")
 
     def commits(self, heads: Sequence[str], without: str, limit: int) -> list[bytes]:
@@ -681,7 +679,6 @@ class UserGit:
         return not branch.startswith("-") and self._succeeds("check-ref-format", f"refs/heads/{branch}")
 
     def has_branch(self, branch: str) -> bool:
-        """Return True if there is a branch of this name."""
         return self._succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{branch}")
 
     def create_branch(self, new_branch: str, commit: str) -> None:
@@ -767,7 +764,6 @@ class UserGit:
         ]
 
     def conflicting_files(self) -> list[str]:
-        """Return the names of the files with unresolved conflicts."""
         words = ["diff", "--name-only", "--diff-filter=U", "-z", "--no-ext-diff", "--no-textconv"]
         return [os.fsdecode(name) for name in self._guarded(*words, _NO_SUBMODULES).split(b"\0") if name]
 

@@ -21,8 +21,6 @@ _MAX_DEPTH = 64
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The folders of a git repository."""
-
     top: Path  # the top folder of the work tree
     git_dir: Path  # contains HEAD and the index of this work tree
     common_dir: Path  # shared by all work trees; contains info/exclude

@@ -127,7 +127,6 @@ def save_missing_record(worktree: Worktree) -> None:
 
 
 def delete_record(worktree: Worktree) -> None:
-    """Delete the record of a worktree that was removed."""
     with suppress(OSError):
         _record_file(worktree.path).unlink(missing_ok=True)
 
@@ -217,7 +216,6 @@ class WorktreeLock:
         return False
 
     def release(self) -> None:
-        """Release the lock, if it is held."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

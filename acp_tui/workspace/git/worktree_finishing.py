@@ -164,8 +164,6 @@ def _fingerprint(top: Path, names: list[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class MergePlan:
-    """How to merge a worktree."""
-
     squash: bool  # into one commit; otherwise by a fast-forward, which keeps all commits
     message: str = ""  # of the new commit; unused if there are only commits to fast-forward to
 

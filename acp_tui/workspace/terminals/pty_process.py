@@ -101,7 +101,6 @@ class PtyProcess:
 
     @property
     def group(self) -> int:
-        """The process group id."""
         return self._process.pid
 
     @property

@@ -421,7 +421,6 @@ class ScreenBuffer:
     # ---- moving the cursor
 
     def carriage_return(self) -> None:
-        """Move to the first column."""
         self.column = 0
 
     def line_feed(self) -> None:
@@ -513,7 +512,6 @@ class ScreenBuffer:
         self.rows[self.line].insert(self.column, count, self.width)
 
     def delete_characters(self, count: int) -> None:
-        """Delete characters at the cursor."""
         self.rows[self.line].delete(self.column, count)
 
     def erase_characters(self, count: int) -> None:
@@ -527,7 +525,6 @@ class ScreenBuffer:
             self.column = 0
 
     def delete_lines(self, count: int) -> None:
-        """Delete lines at the cursor."""
         if self._top <= self.line <= self._bottom:
             self._shift_up(self.line, count, retire=False)
             self.column = 0
@@ -541,11 +538,9 @@ class ScreenBuffer:
         self.go_to(0, 0)
 
     def scroll_up(self, count: int) -> None:
-        """Move everything in the scroll region up."""
         self._shift_up(self._top, count, retire=self._top == 0)
 
     def scroll_down(self, count: int) -> None:
-        """Move everything in the scroll region down."""
         self._shift_down(self._top, count)
 
     def _shift_up(self, top: int, count: int, *, retire: bool) -> None:

@@ -164,7 +164,6 @@ class Terminals:
         await self._end(terminal)
 
     async def release_all(self) -> None:
-        """End and remove all terminals."""
         terminals = self._running.union(self._terminals.values())
         self._terminals.clear()
         await asyncio.gather(*map(self._end, terminals))
