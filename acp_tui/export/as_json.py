@@ -3,7 +3,8 @@
     {"format": 1, "about": {…}, "session": {…}, "entries": [{"type": "ToolCall", "at": …, …}, …]}
 
 The fields are those of `acp_tui.session.state`. Times are seconds since the epoch. Streamed text is joined
-into one string; terminal output is plain text as it was displayed.
+into one string; terminal output is plain text as it was displayed. Values that are nested very deeply are
+cut.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.document import output_text
 from acp_tui.session.growing_text import GrowingText
+from acp_tui.session.json_depth import limit_depth
 from acp_tui.session.state import Session
 from acp_tui.session.terminal_text import TerminalText
 
@@ -66,7 +68,7 @@ def _entry(entry: Entry) -> dict[str, Any]:
 
 def _fields(value: Any, without: frozenset[str]) -> dict[str, Any]:
     names = (field.name for field in dataclasses.fields(value))
-    return {name: _plain(getattr(value, name)) for name in names if name not in without}
+    return {name: _plain(limit_depth(getattr(value, name))) for name in names if name not in without}
 
 
 def _plain(value: Any) -> Any:

@@ -20,6 +20,7 @@ from acp_tui.export import FORMATS, export
 from acp_tui.export.document import SessionMetadata
 from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_markdown
 from acp_tui.session.events import TerminalCreated, TerminalExited, TerminalOutput
+from tests.support.mutations import nested
 from tests.support.recordings import WIRELOGS, records
 from tests.support.talk import Talk, properties
 
@@ -447,6 +448,15 @@ def test_json_contains_no_control_characters() -> None:
     assert text.isascii()
     assert all(letter == "\n" or " " <= letter <= "~" for letter in text)
     assert json.loads(text)["entries"][0]["raw_input"] == {"x": "\x1b]0;title\x07\x9b31m\u202e\ud800"}
+
+
+def test_json_cuts_values_that_are_nested_too_deeply() -> None:
+    talk = Talk().opened()
+    talk.update("agent_message_chunk", content={"type": "hologram", "depths": nested(900)})
+    entries = json.loads(export(talk.records, "json"))["entries"]
+    message = next(entry for entry in entries if entry["type"] == "AgentMessage")
+    assert message["parts"][0]["raw"]["depths"]["a"]
+    assert "…" in str(message)
 
 
 # --------------------------------------------------------------------------- secrets
