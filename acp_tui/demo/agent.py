@@ -11,40 +11,7 @@ import asyncio
 import sys
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acp import PROTOCOL_VERSION, RequestError, update_user_message
-from acp.schema import (
-    AgentAuthCapabilities,
-    AgentCapabilities,
-    AuthenticateResponse,
-    AuthMethodAgent,
-    ClientCapabilities,
-    CloseSessionResponse,
-    EnvVarAuthMethod,
-    ForkSessionResponse,
-    Implementation,
-    InitializeResponse,
-    ListSessionsResponse,
-    LoadSessionResponse,
-    LogoutCapabilities,
-    McpCapabilities,
-    NewSessionResponse,
-    PromptCapabilities,
-    PromptResponse,
-    ResumeSessionResponse,
-    SessionAdditionalDirectoriesCapabilities,
-    SessionCapabilities,
-    SessionCloseCapabilities,
-    SessionDeleteCapabilities,
-    SessionForkCapabilities,
-    SessionInfo,
-    SessionInfoUpdate,
-    SessionListCapabilities,
-    SessionNotification,
-    SessionResumeCapabilities,
-    SetSessionConfigOptionResponse,
-    SetSessionModeResponse,
-    TerminalAuthMethod,
-)
+from acp import PROTOCOL_VERSION, RequestError, schema, update_user_message
 
 from acp_tui import __version__
 from acp_tui.config.paths import write_private
@@ -57,14 +24,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp import Client
-    from acp.schema import StopReason
+    from acp.helpers import ContentBlock
 
     from acp_tui.demo.mcp_client import McpServer
     from acp_tui.demo.sessions import SessionStore, Settings, StoredSession
-    from acp_tui.demo.turn import ContentBlock
     from acp_tui.demo.wire import Wire
 
-AuthMethod: TypeAlias = EnvVarAuthMethod | TerminalAuthMethod | AuthMethodAgent
+AuthMethod: TypeAlias = schema.EnvVarAuthMethod | schema.TerminalAuthMethod | schema.AuthMethodAgent
 
 AGENT_METHOD_ID = "demo"
 SIGN_IN_STEPS = 60
@@ -92,24 +58,22 @@ class SignIn:
         self.required = True
         self._file.unlink(missing_ok=True)
 
-    def methods(self, client: ClientCapabilities) -> list[AuthMethod]:
+    def methods(self, client: schema.ClientCapabilities) -> list[AuthMethod]:
         """Return the sign-in methods for a client with these capabilities; none if no sign-in is required."""
-        methods: list[AuthMethod] = []
-        if self.required:
-            description = "Always succeeds: the demo has no accounts"
-            methods.append(AuthMethodAgent(id=AGENT_METHOD_ID, name="Sign in", description=description))
-        # Only for clients that can run a sign-in program in a terminal.
-        if self.required and client.auth and client.auth.terminal:
-            methods.append(
-                TerminalAuthMethod(
-                    type="terminal",
-                    id="demo-terminal",
-                    name="Sign in on a terminal",
-                    description="Asks one question on a real terminal",
-                    args=["--sign-in"],
-                )
-            )
-        return methods
+        if not self.required:
+            return []
+        description = "Always succeeds: the demo has no accounts"
+        agent = schema.AuthMethodAgent(id=AGENT_METHOD_ID, name="Sign in", description=description)
+        if not (client.auth and client.auth.terminal):
+            return [agent]
+        terminal = schema.TerminalAuthMethod(  # for clients that can run a sign-in program in a terminal
+            type="terminal",
+            id="demo-terminal",
+            name="Sign in on a terminal",
+            description="Asks one question on a real terminal",
+            args=["--sign-in"],
+        )
+        return [agent, terminal]
 
 
 class DemoAgent:
@@ -120,7 +84,7 @@ class DemoAgent:
         self._store = store
         self._sign_in = sign_in
         self._settings = settings
-        self._capabilities = ClientCapabilities()
+        self._capabilities = schema.ClientCapabilities()
         self._sessions: dict[str, OpenSession] = {}
         self._turns: dict[str, Turn] = {}  # the running turn of each session that has one
 
@@ -133,49 +97,43 @@ class DemoAgent:
     async def initialize(
         self,
         protocol_version: int,  # noqa: ARG002 - the SDK passes it by name
-        client_capabilities: ClientCapabilities | None = None,
-        client_info: Implementation | None = None,  # noqa: ARG002 - likewise
+        client_capabilities: schema.ClientCapabilities | None = None,
+        client_info: schema.Implementation | None = None,  # noqa: ARG002 - likewise
         **_meta: Any,
-    ) -> InitializeResponse:
+    ) -> schema.InitializeResponse:
         """Answer with the demo's protocol version, whatever the client requested.
 
         The client decides whether it can use that version.
         """
-        self._capabilities = client_capabilities or ClientCapabilities()
-        return InitializeResponse(
+        self._capabilities = client_capabilities or schema.ClientCapabilities()
+        session = ("list", "delete", "additionalDirectories", "fork", "resume", "close")
+        logout = schema.LogoutCapabilities() if self._sign_in.required else None
+        return schema.InitializeResponse(
             protocol_version=PROTOCOL_VERSION,
-            agent_info=Implementation(name="acp-tui-demo", title="Demo agent", version=__version__),
-            agent_capabilities=AgentCapabilities(
+            agent_info=schema.Implementation(name="acp-tui-demo", title="Demo agent", version=__version__),
+            agent_capabilities=schema.AgentCapabilities(
                 load_session=True,
-                prompt_capabilities=PromptCapabilities(image=True, audio=True, embedded_context=True),
-                mcp_capabilities=McpCapabilities(http=True, sse=True),
-                session_capabilities=SessionCapabilities(
-                    list=SessionListCapabilities(),
-                    delete=SessionDeleteCapabilities(),
-                    additional_directories=SessionAdditionalDirectoriesCapabilities(),
-                    fork=SessionForkCapabilities(),
-                    resume=SessionResumeCapabilities(),
-                    close=SessionCloseCapabilities(),
+                prompt_capabilities=schema.PromptCapabilities(image=True, audio=True, embedded_context=True),
+                mcp_capabilities=schema.McpCapabilities(http=True, sse=True),
+                session_capabilities=schema.SessionCapabilities.model_validate(
+                    {name: {} for name in session}
                 ),
-                auth=AgentAuthCapabilities(logout=LogoutCapabilities() if self._sign_in.required else None),
+                auth=schema.AgentAuthCapabilities(logout=logout),
             ),
             auth_methods=self._sign_in.methods(self._capabilities),
             field_meta={"steering": {"supported": True}},
         )
 
-    async def authenticate(self, method_id: str, **_meta: Any) -> AuthenticateResponse:
+    async def authenticate(self, method_id: str, **_meta: Any) -> schema.AuthenticateResponse:
         """Sign in with the method `AGENT_METHOD_ID`. The client itself runs the other method."""
         if method_id != AGENT_METHOD_ID:
             raise RequestError.invalid_params({"details": f'"{method_id}" cannot be used with authenticate'})
         page = "https://example.com/acp-tui-demo/device"
-        print(
-            f"Open {page} and enter the code DEMO-1234. The page is only an example.",
-            file=sys.stderr,
-            flush=True,
-        )
+        instruction = f"Open {page} and enter the code DEMO-1234. The page is only an example."
+        print(instruction, file=sys.stderr, flush=True)
         await asyncio.sleep(SIGN_IN_STEPS * self._settings.delay)
         self._sign_in.record()
-        return AuthenticateResponse()
+        return schema.AuthenticateResponse()
 
     def _check_sign_in(self) -> None:
         if self._sign_in.missing:
@@ -192,12 +150,12 @@ class DemoAgent:
         additional_directories: list[str] | None = None,
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
-    ) -> NewSessionResponse:
+    ) -> schema.NewSessionResponse:
         """Start a session with the default settings."""
         self._check_sign_in()
         stored = self._store.create(cwd, additional_directories or [], self._settings)
-        state = _settings_state(self._open(stored, mcp_servers))
-        return NewSessionResponse(session_id=stored.id, **state)
+        session = self._open(stored, mcp_servers)
+        return schema.NewSessionResponse(session_id=stored.id, **session.settings_state)
 
     async def load_session(
         self,
@@ -206,7 +164,7 @@ class DemoAgent:
         mcp_servers: list[McpServer] | None = None,
         additional_directories: list[str] | None = None,
         **_meta: Any,
-    ) -> LoadSessionResponse:
+    ) -> schema.LoadSessionResponse:
         """Reopen a session and replay its history before answering."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
         for update in session.stored.history.updates:
@@ -214,8 +172,8 @@ class DemoAgent:
                 await self._wire.notify("session/update", update["params"])
             else:
                 params = {"sessionId": session_id, "update": update}
-                await session.send(SessionNotification.model_validate(params).update)
-        return LoadSessionResponse(**_settings_state(session))
+                await session.send(schema.SessionNotification.model_validate(params).update)
+        return schema.LoadSessionResponse(**session.settings_state)
 
     async def resume_session(
         self,
@@ -224,10 +182,10 @@ class DemoAgent:
         additional_directories: list[str] | None = None,
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
-    ) -> ResumeSessionResponse:
+    ) -> schema.ResumeSessionResponse:
         """Reopen a session without replaying its history."""
         session = self._reopen(session_id, cwd, additional_directories, mcp_servers)
-        return ResumeSessionResponse(**_settings_state(session))
+        return schema.ResumeSessionResponse(**session.settings_state)
 
     async def fork_session(
         self,
@@ -236,42 +194,36 @@ class DemoAgent:
         additional_directories: list[str] | None = None,
         mcp_servers: list[McpServer] | None = None,
         **_meta: Any,
-    ) -> ForkSessionResponse:
+    ) -> schema.ForkSessionResponse:
         """Start a session with a copy of another session's history and settings."""
         self._check_sign_in()
         original = self._sessions[session_id].stored if session_id in self._sessions else None
         copy = self._store.fork(original or self._store.load(session_id), cwd, additional_directories or [])
-        return ForkSessionResponse(session_id=copy.id, **_settings_state(self._open(copy, mcp_servers)))
+        session = self._open(copy, mcp_servers)
+        return schema.ForkSessionResponse(session_id=copy.id, **session.settings_state)
 
     async def list_sessions(
         self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
-    ) -> ListSessionsResponse:
+    ) -> schema.ListSessionsResponse:
         """Return one page of the sessions that have a history, most recent first."""
         self._check_sign_in()
         page, next_cursor = self._store.list_page(cwd, cursor)
-        return ListSessionsResponse(
-            sessions=[
-                SessionInfo(
-                    session_id=stored.id,
-                    cwd=stored.cwd,
-                    additional_directories=stored.directories,
-                    title=stored.title,
-                    updated_at=stored.updated_at,
-                )
-                for stored in page
-            ],
-            next_cursor=next_cursor,
-        )
+        sessions = [
+            schema.SessionInfo(
+                session_id=stored.id,
+                cwd=stored.cwd,
+                additional_directories=stored.directories,
+                title=stored.title,
+                updated_at=stored.updated_at,
+            )
+            for stored in page
+        ]
+        return schema.ListSessionsResponse(sessions=sessions, next_cursor=next_cursor)
 
-    async def close_session(self, session_id: str, **_meta: Any) -> CloseSessionResponse:
+    async def close_session(self, session_id: str, **_meta: Any) -> schema.CloseSessionResponse:
         """Stop the running turn and close the session. The session stays on disk."""
         await self._close(self._open_session(session_id))
-        return CloseSessionResponse()
-
-    async def _delete_session(self, session_id: str) -> None:
-        if session_id in self._sessions:
-            await self._close(self._sessions[session_id])
-        self._store.delete(session_id)
+        return schema.CloseSessionResponse()
 
     async def _close(self, session: OpenSession) -> None:
         await session.close()
@@ -302,17 +254,19 @@ class DemoAgent:
 
     # ------------------------------------------------------------------ settings
 
-    async def set_session_mode(self, session_id: str, mode_id: str, **_meta: Any) -> SetSessionModeResponse:
+    async def set_session_mode(
+        self, session_id: str, mode_id: str, **_meta: Any
+    ) -> schema.SetSessionModeResponse:
         """Change the mode. Send the client the mode and the config options, one of which repeats the mode."""
         session = self._open_session(session_id)
         session.stored.settings.set("mode", mode_id)
         self._store.save(session.stored)
         await session.send_settings()
-        return SetSessionModeResponse()
+        return schema.SetSessionModeResponse()
 
     async def set_config_option(
         self, config_id: str, session_id: str, value: str | bool, **_meta: Any
-    ) -> SetSessionConfigOptionResponse:
+    ) -> schema.SetSessionConfigOptionResponse:
         """Change an option and return all options, because changing an option can change others."""
         session = self._open_session(session_id)
         session.stored.settings.set(config_id, value)
@@ -321,11 +275,11 @@ class DemoAgent:
             await session.send_settings()
         if config_id == "model":
             await session.send_usage()
-        return SetSessionConfigOptionResponse(config_options=session.config_options)
+        return schema.SetSessionConfigOptionResponse(config_options=session.config_options)
 
     # ------------------------------------------------------------------ prompts
 
-    async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> PromptResponse:
+    async def prompt(self, session_id: str, prompt: list[ContentBlock], **meta: Any) -> schema.PromptResponse:
         """Answer a prompt. The work runs in a separate task, which can be cancelled at any point."""
         session = self._open_session(session_id)
         if session_id in self._turns:
@@ -338,7 +292,7 @@ class DemoAgent:
         start = len(session.stored.history.updates)
         session.turn_task = asyncio.create_task(self._run_turn(turn))
         try:
-            reason: StopReason = await session.turn_task
+            reason: schema.StopReason = await session.turn_task
         except asyncio.CancelledError:
             if turn.request_cancelled:
                 raise RequestError(-32800, "Request cancelled") from None
@@ -346,14 +300,17 @@ class DemoAgent:
         finally:
             del self._turns[session_id]
             session.turn_task = None
-            self._save_turn(session)
+            session.stored.history.fail_open_calls()
+            # Do not save a session that was deleted during the turn.
+            if self._sessions.get(session_id) is session:
+                self._store.save(session.stored)
         if reason == "refusal":
             # A refused prompt and the refusal are removed from the conversation.
             del session.stored.history.updates[start:]
             self._store.save(session.stored)
-        return PromptResponse(stop_reason=reason, usage=turn.token_usage)
+        return schema.PromptResponse(stop_reason=reason, usage=turn.token_usage)
 
-    async def _run_turn(self, turn: Turn) -> StopReason:
+    async def _run_turn(self, turn: Turn) -> schema.StopReason:
         for block in turn.blocks:
             turn.store_update(update_user_message(block))
         await self._set_title(turn)
@@ -371,23 +328,13 @@ class DemoAgent:
         stored = turn.stored
         if stored.title is None and (text := " ".join(turn.text.split())):
             stored.title = text if len(text) <= 60 else text[:59] + "…"
-            await turn.send_update(
-                SessionInfoUpdate(
-                    session_update="session_info_update", title=stored.title, updated_at=stored.updated_at
-                )
+            info = schema.SessionInfoUpdate(
+                session_update="session_info_update", title=stored.title, updated_at=stored.updated_at
             )
-
-    def _save_turn(self, session: OpenSession) -> None:
-        session.stored.history.fail_open_calls()
-        # Do not save a session that was deleted during the turn.
-        if self._sessions.get(session.stored.id) is session:
-            self._store.save(session.stored)
+            await turn.send_update(info)
 
     async def cancel(self, session_id: str, **_meta: Any) -> None:
-        """Cancel a subagent or the running turn of a session.
-
-        The turn's prompt is answered with `cancelled`.
-        """
+        """Cancel a subagent or the running turn of a session, whose prompt is answered with `cancelled`."""
         for open_session in self._sessions.values():
             open_session.cancel_subagent(session_id)
         session = self._sessions.get(session_id)
@@ -404,7 +351,9 @@ class DemoAgent:
             return turn.steer(params["prompt"]) if turn is not None else NO_RUNNING_TURN
         if method == "session/delete" and isinstance(params.get("sessionId"), str):
             self._check_sign_in()
-            await self._delete_session(params["sessionId"])
+            if params["sessionId"] in self._sessions:
+                await self._close(self._sessions[params["sessionId"]])
+            self._store.delete(params["sessionId"])
         elif method == "logout" and self._sign_in.required:
             self._sign_in.clear()
         else:
@@ -425,7 +374,3 @@ async def _send_initial_state(session: OpenSession) -> None:
     """Send the available commands and the usage. The client must already know the session's id."""
     await session.send(commands.command_list(few=session.few_commands))
     await session.send_usage()
-
-
-def _settings_state(session: OpenSession) -> dict[str, Any]:
-    return {"modes": session.stored.settings.mode_state(), "config_options": session.config_options}

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp import RequestError
+from acp import RequestError, schema
 from acp.helpers import update_available_commands
-from acp.schema import (
-    AvailableCommand,
-    AvailableCommandInput,
-    AvailableCommandsUpdate,
-    TextContentBlock,
-    UnstructuredCommandInput,
-)
 
 from acp_tui.demo import conversation_commands as conversation
 from acp_tui.demo import message_commands as messages
@@ -20,8 +13,6 @@ from acp_tui.demo import work_commands as work
 from acp_tui.demo.turn import slash_command
 
 if TYPE_CHECKING:
-    from acp.schema import StopReason
-
     from acp_tui.demo.turn import Turn
 
 FEW_COMMANDS = ("help", "tour", "commands")
@@ -32,7 +23,7 @@ I am the demo agent of acp-tui: a script, not a language model. I cannot answer 
 what an agent does over the Agent Client Protocol."""
 
 
-async def answer(turn: Turn) -> StopReason:
+async def answer(turn: Turn) -> schema.StopReason:
     """Run the command that the prompt names, by default `/help`, and return the stop reason."""
     text = "/tour" if turn.text.lower() == "tour" else turn.text
     word, *rest = text.split(maxsplit=1) or [""]
@@ -45,13 +36,13 @@ async def answer(turn: Turn) -> StopReason:
         return "end_turn"
 
 
-def command_list(*, few: bool) -> AvailableCommandsUpdate:
+def command_list(*, few: bool) -> schema.AvailableCommandsUpdate:
     """Return the update that offers the commands to the client; if `few`, only `FEW_COMMANDS`."""
     return update_available_commands(
-        AvailableCommand(
+        schema.AvailableCommand(
             name=command.name,
             description=command.description,
-            input=AvailableCommandInput(UnstructuredCommandInput(hint=command.hint))
+            input=schema.AvailableCommandInput(schema.UnstructuredCommandInput(hint=command.hint))
             if command.hint
             else None,
         )
@@ -66,7 +57,7 @@ async def show_help(turn: Turn) -> None:
     paragraphs = [_INTRODUCTION]
     if turn.text.startswith("/") and not turn.text.startswith("/help"):
         paragraphs.append(f"Unknown command: `{turn.text.split()[0]}`.")
-    attached = [block for block in turn.blocks if not isinstance(block, TextContentBlock)]
+    attached = [block for block in turn.blocks if not isinstance(block, schema.TextContentBlock)]
     if attached:
         count = "1 attachment" if len(attached) == 1 else f"{len(attached)} attachments"
         paragraphs.append(f"Your prompt came with {count}; `/echo` shows what I received.")

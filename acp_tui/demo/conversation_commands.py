@@ -11,15 +11,7 @@ import time
 import uuid
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from acp import tool_diff_content, update_agent_message_text
-from acp.schema import (
-    AcceptElicitationResponse,
-    PermissionOption,
-    SessionInfoUpdate,
-    StopReason,
-    ToolCallUpdate,
-    UsageUpdate,
-)
+from acp import schema, tool_diff_content, update_agent_message_text
 
 from acp_tui.demo.sessions import MODELS, MODES
 from acp_tui.demo.turn import ToolCall, slash_command, standard_options, text_content
@@ -27,16 +19,14 @@ from acp_tui.demo.turn import ToolCall, slash_command, standard_options, text_co
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp.schema import PermissionOptionKind
-
     from acp_tui.demo.turn import Turn
 
 # ------------------------------------------------------------------ permission requests
 
 
-def _options(*options: tuple[str, PermissionOptionKind]) -> list[PermissionOption]:
+def _options(*options: tuple[str, schema.PermissionOptionKind]) -> list[schema.PermissionOption]:
     return [
-        PermissionOption(option_id=f"option-{index}", name=name, kind=kind)
+        schema.PermissionOption(option_id=f"option-{index}", name=name, kind=kind)
         for index, (name, kind) in enumerate(options, 1)
     ]
 
@@ -71,7 +61,7 @@ async def permission(turn: Turn) -> None:
     that was never announced, or `many` for three requests at once. Any other argument means `twins`.
     """
     if turn.argument == "bare":
-        unannounced = ToolCallUpdate(tool_call_id="never-announced")
+        unannounced = schema.ToolCallUpdate(tool_call_id="never-announced")
         await _report(turn, "bare", await turn.ask_permission(unannounced, _OPTION_SETS["four"]))
         return
     many = turn.argument == "many"
@@ -82,7 +72,7 @@ async def permission(turn: Turn) -> None:
         await _report(turn, title, option)
 
 
-async def _ask(turn: Turn, title: str, options: Sequence[PermissionOption]) -> PermissionOption:
+async def _ask(turn: Turn, title: str, options: Sequence[schema.PermissionOption]) -> schema.PermissionOption:
     call = ToolCall(
         turn,
         title,
@@ -99,7 +89,7 @@ async def _ask(turn: Turn, title: str, options: Sequence[PermissionOption]) -> P
     return option
 
 
-async def _report(turn: Turn, title: str, option: PermissionOption) -> None:
+async def _report(turn: Turn, title: str, option: schema.PermissionOption) -> None:
     await turn.say(f'{title}: you chose "{option.name}" (`{option.option_id}`, {option.kind}).\n')
 
 
@@ -174,7 +164,7 @@ async def elicit(turn: Turn) -> None:
 
 async def _ask_to_fill_form(turn: Turn) -> None:
     answer = await turn.elicit_form("Please fill in the form. Two fields are required.", _FORM)
-    if isinstance(answer, AcceptElicitationResponse):
+    if isinstance(answer, schema.AcceptElicitationResponse):
         rows = [f"| {name} | `{value!r}` |" for name, value in (answer.content or {}).items()]
         await turn.say("\n".join(("I received:\n", "| Field | Value |", "|---|---|", *rows)) + "\n")
     else:
@@ -186,7 +176,7 @@ async def _ask_to_visit_page(turn: Turn) -> None:
     elicitation_id = str(uuid.uuid4())
     url = f"https://example.com/acp-tui-demo?state={elicitation_id}"
     answer = await turn.elicit_visit("Please visit this page. It is only an example.", url, elicitation_id)
-    if isinstance(answer, AcceptElicitationResponse):
+    if isinstance(answer, schema.AcceptElicitationResponse):
         await turn.pause(30)
         await turn.client.complete_elicitation(elicitation_id)
         await turn.say("I told your client that you are done with the page. I cannot check that.")
@@ -228,7 +218,9 @@ async def mode(turn: Turn) -> None:
 async def title(turn: Turn) -> None:
     turn.stored.title = turn.argument or None
     if turn.argument:
-        await turn.send_update(SessionInfoUpdate(session_update="session_info_update", title=turn.argument))
+        await turn.send_update(
+            schema.SessionInfoUpdate(session_update="session_info_update", title=turn.argument)
+        )
     else:  # the SDK's models omit None, so send null as raw JSON
         await turn.send_raw_update("session_info_update", title=None)
     await turn.say(f'The title is now "{turn.argument}".' if turn.argument else "The title was cleared.")
@@ -255,7 +247,7 @@ async def usage(turn: Turn) -> None:
         await turn.session.send_usage()
         await turn.pause(8)
     await turn.send_update(
-        UsageUpdate(session_update="usage_update", used=turn.stored.used, size=model.context_window)
+        schema.UsageUpdate(session_update="usage_update", used=turn.stored.used, size=model.context_window)
     )
     await turn.say("The last update had no cost, so the previous cost still applies.")
 
@@ -393,16 +385,16 @@ async def error(turn: Turn) -> None:
 
 
 @slash_command("refuse", "Refuse the prompt, which removes it from the agent's context")
-async def refuse(turn: Turn) -> StopReason:
+async def refuse(turn: Turn) -> schema.StopReason:
     await turn.say("I will not do that. (This refusal is simulated.)")
     return "refusal"
 
 
-_REASONS: tuple[StopReason, ...] = get_args(StopReason)
+_REASONS: tuple[schema.StopReason, ...] = get_args(schema.StopReason)
 
 
 @slash_command("stop", "End the turn with a stop reason", "[" + "|".join((*_REASONS, "unknown")) + "]")
-async def stop(turn: Turn) -> StopReason:
+async def stop(turn: Turn) -> schema.StopReason:
     """End the turn as the argument says; `unknown` is a stop reason that the protocol does not define."""
     await turn.say("This sentence is cut off in the mid")
     if turn.argument == "unknown":

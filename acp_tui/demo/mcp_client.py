@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from mcp.shared.dispatcher import ProgressFnT
 
-
-if TYPE_CHECKING:
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]
     """Asks the user a question of an MCP server. The first argument is the name of the server."""
 
@@ -129,23 +127,6 @@ class McpConnection:
         if self.ask_user is None:
             return ElicitResult(action="decline")
         return await self.ask_user(self.server.name, params)
-
-
-class McpConnections:
-    """The connections of a session, by the name of the server."""
-
-    def __init__(self, servers: list[McpServer]) -> None:
-        self._connections = {server.name: McpConnection(server) for server in servers}
-
-    def all(self, ask_user: AskUser) -> list[McpConnection]:
-        """Return the connections. The servers' questions to the user will be passed on to `ask_user`."""
-        for connection in self._connections.values():
-            connection.ask_user = ask_user
-        return list(self._connections.values())
-
-    async def close(self) -> None:
-        """Close the connections to all servers, at the same time."""
-        await asyncio.gather(*(connection.close() for connection in self._connections.values()))
 
 
 def _reason(error: BaseException) -> str:

@@ -30,7 +30,9 @@ from acp.utils import serialize_params
 from acp_tui.demo.turn import ToolCall, slash_command, text_content
 
 if TYPE_CHECKING:
-    from acp_tui.demo.turn import ContentBlock, Turn
+    from acp.helpers import ContentBlock
+
+    from acp_tui.demo.turn import Turn
 
 # ------------------------------------------------------------------ content
 
@@ -71,9 +73,7 @@ async def audio(turn: Turn) -> None:
 async def resource(turn: Turn) -> None:
     """Send a resource of the kind given as the argument; without an argument, send one of every kind."""
     uri = (turn.cwd / "poem.md").as_uri()
-    text = embedded_text_resource(
-        uri, "# Poem\n\nThis file exists only in this message.\n", mime_type="text/markdown"
-    )
+    poem = "# Poem\n\nThis file exists only in this message.\n"
     blocks: dict[str, ContentBlock] = {
         "link": resource_link_block(
             "README.md",
@@ -82,7 +82,7 @@ async def resource(turn: Turn) -> None:
             description="A link that the client can open",
             mime_type="text/markdown",
         ),
-        "embedded": resource_block(text),
+        "embedded": resource_block(embedded_text_resource(uri, poem, mime_type="text/markdown")),
         "blob": resource_block(embedded_blob_resource(uri + ".png", gradient_png(), mime_type="image/png")),
     }
     for name, block in blocks.items():

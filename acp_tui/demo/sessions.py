@@ -13,19 +13,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp import RequestError
+from acp import RequestError, schema
 from acp.helpers import update_current_mode
-from acp.schema import (
-    ConfigOptionUpdate,
-    Cost,
-    SessionConfigOptionBoolean,
-    SessionConfigOptionSelect,
-    SessionConfigSelectGroup,
-    SessionConfigSelectOption,
-    SessionMode,
-    SessionModeState,
-    UsageUpdate,
-)
 
 from acp_tui.config.paths import write_private
 
@@ -34,11 +23,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp import Client
-    from acp.schema import ClientCapabilities, StopReason
 
-    from acp_tui.demo.mcp_client import McpConnections, McpServer
+    from acp_tui.demo.mcp_client import McpConnection, McpServer
 
-    ConfigOption = SessionConfigOptionSelect | SessionConfigOptionBoolean
+    ConfigOption = schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean
 
 # ------------------------------------------------------------------ settings
 
@@ -90,18 +78,10 @@ class Settings:
         """Seconds between two chunks of text."""
         return PACES[self.pace][2]
 
-    def mode_state(self) -> SessionModeState:
-        """Return the modes in the form that `session/new` reports."""
-        modes = [
-            SessionMode(id=key, name=name, description=description)
-            for key, (name, description) in MODES.items()
-        ]
-        return SessionModeState(current_mode_id=self.mode, available_modes=modes)
-
     def config_options(self, *, booleans: bool) -> list[ConfigOption]:
         """Return the config options. Boolean options are included only if `booleans` is true."""
         models = [
-            SessionConfigSelectGroup(
+            schema.SessionConfigSelectGroup(
                 group=family,
                 name=family.title(),
                 options=_choices({key: model for key, model in MODELS.items() if key.startswith(family)}),
@@ -109,7 +89,7 @@ class Settings:
             for family in ("abacus", "orrery")
         ]
         options: list[ConfigOption] = [
-            SessionConfigOptionSelect(
+            schema.SessionConfigOptionSelect(
                 type="select",
                 id="mode",
                 name="Mode",
@@ -118,7 +98,7 @@ class Settings:
                 current_value=self.mode,
                 options=_choices(MODES),
             ),
-            SessionConfigOptionSelect(
+            schema.SessionConfigOptionSelect(
                 type="select",
                 id="model",
                 name="Model",
@@ -127,7 +107,7 @@ class Settings:
                 current_value=self.model,
                 options=models,
             ),
-            SessionConfigOptionSelect(
+            schema.SessionConfigOptionSelect(
                 type="select",
                 id="pace",
                 name="Pace",
@@ -138,7 +118,7 @@ class Settings:
         ]
         if booleans:
             options.append(
-                SessionConfigOptionBoolean(
+                schema.SessionConfigOptionBoolean(
                     type="boolean",
                     id="thoughts",
                     name="Thoughts",
@@ -158,9 +138,9 @@ class Settings:
             raise RequestError.invalid_params({"details": f"Cannot set {option!r} to {value!r}"})
 
 
-def _choices(table: Mapping[str, tuple[Any, ...]]) -> list[SessionConfigSelectOption]:
+def _choices(table: Mapping[str, tuple[Any, ...]]) -> list[schema.SessionConfigSelectOption]:
     return [
-        SessionConfigSelectOption(value=key, name=name, description=description)
+        schema.SessionConfigSelectOption(value=key, name=name, description=description)
         for key, (name, description, *_) in table.items()
     ]
 
@@ -169,16 +149,8 @@ def _choices(table: Mapping[str, tuple[Any, ...]]) -> list[SessionConfigSelectOp
 
 Update = dict[str, Any]
 
-_REPLAYED = frozenset(
-    {
-        "user_message_chunk",
-        "agent_message_chunk",
-        "agent_thought_chunk",
-        "tool_call",
-        "tool_call_update",
-        "plan",
-    }
-)
+_MESSAGES = ("user_message_chunk", "agent_message_chunk", "agent_thought_chunk")
+_REPLAYED = (*_MESSAGES, "tool_call", "tool_call_update", "plan")
 """The kinds of updates that are replayed.
 
 The other kinds describe state. When a session is loaded, its current state is sent instead.
@@ -199,7 +171,7 @@ class History:
         last: Update = self.updates[-1] if self.updates else {}
         if kind not in _REPLAYED:
             return
-        if kind.endswith("_chunk"):
+        if kind in _MESSAGES:
             if last and _same_message(last, update):
                 last["content"]["text"] += update["content"]["text"]
             else:  # copy the content too: its text is extended in place
@@ -344,20 +316,14 @@ class SessionStore:
 
     def _prune(self) -> None:
         """Remove the oldest sessions beyond `MAX_SESSIONS`, by modification time, without reading them."""
-        for file in sorted(self._folder.glob("*.json"), key=_modified, reverse=True)[MAX_SESSIONS:]:
-            with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # another process removed one; the next prune gets the rest
+            files = sorted(self._folder.glob("*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+            for file in files[MAX_SESSIONS:]:
                 file.unlink()
 
 
 def _unknown_session(session_id: str) -> RequestError:
     return RequestError(-32002, f"No such session: {session_id}", {"sessionId": session_id})
-
-
-def _modified(file: Path) -> float:
-    try:
-        return file.stat().st_mtime
-    except OSError:
-        return 0.0  # another process removed it
 
 
 def _sort_key(session: StoredSession) -> str:
@@ -373,12 +339,12 @@ class OpenSession:
 
     stored: StoredSession
     client: Client
-    capabilities: ClientCapabilities
+    capabilities: schema.ClientCapabilities
     sign_out: Callable[[], None]
     mcp_servers: list[McpServer] = field(default_factory=list)
-    mcp_connections: McpConnections | None = None  # opened by the first `/mcp`
+    mcp_connections: dict[str, McpConnection] = field(default_factory=dict)  # opened by the first `/mcp`
     few_commands: bool = False
-    turn_task: asyncio.Task[StopReason] | None = None
+    turn_task: asyncio.Task[schema.StopReason] | None = None
     _subagents: dict[str, asyncio.Task[None]] = field(init=False, default_factory=dict)  # by session id
     _background: set[asyncio.Task[None]] = field(init=False, default_factory=set)
 
@@ -388,6 +354,17 @@ class OpenSession:
         known = self.capabilities.session and self.capabilities.session.config_options
         return self.stored.settings.config_options(booleans=bool(known and known.boolean))
 
+    @property
+    def settings_state(self) -> dict[str, Any]:
+        """The modes and the config options, in the form that `session/new` reports."""
+        modes = [
+            schema.SessionMode(id=key, name=name, description=description)
+            for key, (name, description) in MODES.items()
+        ]
+        current = self.stored.settings.mode
+        state = schema.SessionModeState(current_mode_id=current, available_modes=modes)
+        return {"modes": state, "config_options": self.config_options}
+
     async def send(self, update: Any) -> None:
         """Send a session update."""
         await self.client.session_update(self.stored.id, update)
@@ -396,15 +373,17 @@ class OpenSession:
         """Send the mode and the config options; always together, because an option repeats the mode."""
         await self.send(update_current_mode(self.stored.settings.mode))
         await self.send(
-            ConfigOptionUpdate(session_update="config_option_update", config_options=self.config_options)
+            schema.ConfigOptionUpdate(
+                session_update="config_option_update", config_options=self.config_options
+            )
         )
 
     async def send_usage(self) -> None:
         """Send the context window usage and the cost, both made up."""
         window = MODELS[self.stored.settings.model].context_window
         used = min(self.stored.used, window)
-        cost = Cost(amount=round(self.stored.cost, 6), currency=CURRENCY)
-        await self.send(UsageUpdate(session_update="usage_update", used=used, size=window, cost=cost))
+        cost = schema.Cost(amount=round(self.stored.cost, 6), currency=CURRENCY)
+        await self.send(schema.UsageUpdate(session_update="usage_update", used=used, size=window, cost=cost))
 
     def cancel(self) -> None:
         """Cancel the running turn, if any."""
@@ -429,8 +408,7 @@ class OpenSession:
             task.cancel()
         if self.turn_task is not None:
             await asyncio.wait([self.turn_task])
-        if self.mcp_connections is not None:
-            await self.mcp_connections.close()
+        await asyncio.gather(*(connection.close() for connection in self.mcp_connections.values()))
 
     def run_in_background(self, coroutine: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine in the background, independent of the turn."""

@@ -12,8 +12,7 @@ import signal
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from acp import RequestError, tool_diff_content, tool_terminal_ref, update_tool_call
-from acp.schema import EnvVariable
+from acp import RequestError, schema, tool_diff_content, tool_terminal_ref, update_tool_call
 
 from acp_tui.demo.turn import ToolCall, text_content
 
@@ -169,7 +168,7 @@ async def _run_in_client(
         session_id,
         command=argv[0],
         args=list(argv[1:]),
-        env=[EnvVariable(name=name, value=value) for name, value in env.items()],
+        env=[schema.EnvVariable(name=name, value=value) for name, value in env.items()],
         cwd=str(turn.cwd),
         output_byte_limit=OUTPUT_BYTE_LIMIT,
     )

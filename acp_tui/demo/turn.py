@@ -12,25 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from acp import (
     plan_entry,
+    schema,
     start_tool_call,
     text_block,
     tool_content,
     update_plan,
     update_tool_call,
     update_user_message,
-)
-from acp.schema import (
-    AgentMessageChunk,
-    AgentThoughtChunk,
-    AllowedOutcome,
-    CreateElicitationResponse,
-    ElicitationFormSessionMode,
-    ElicitationUrlSessionMode,
-    PermissionOption,
-    TextContentBlock,
-    ToolCallLocation,
-    ToolCallUpdate,
-    Usage,
 )
 from acp.utils import serialize_params
 
@@ -39,32 +27,10 @@ from acp_tui.demo.sessions import MODELS
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from acp.schema import (
-        AudioContentBlock,
-        ContentToolCallContent,
-        EmbeddedResourceContentBlock,
-        FileEditToolCallContent,
-        ImageContentBlock,
-        PlanEntryPriority,
-        PlanEntryStatus,
-        ResourceContentBlock,
-        StopReason,
-        TerminalToolCallContent,
-        ToolCallStatus,
-        ToolKind,
-    )
+    from acp.helpers import ContentBlock, ToolCallContentVariant
 
     from acp_tui.demo.sessions import OpenSession
     from acp_tui.demo.wire import Wire
-
-    ContentBlock = (
-        TextContentBlock
-        | ImageContentBlock
-        | AudioContentBlock
-        | ResourceContentBlock
-        | EmbeddedResourceContentBlock
-    )
-    ToolCallContent = ContentToolCallContent | FileEditToolCallContent | TerminalToolCallContent
 
 _SPLITTERS: dict[str, Callable[[str], list[str]]] = {
     "character": list,
@@ -80,9 +46,9 @@ NO_RUNNING_TURN = {"outcome": "promptRequired", "reason": "noRunningTurn"}
 class EndTurn(Exception):  # noqa: N818 - not an error
     """Raised by a command to end the turn with a stop reason."""
 
-    def __init__(self, reason: StopReason) -> None:
+    def __init__(self, reason: schema.StopReason) -> None:
         super().__init__(reason)
-        self.reason: StopReason = reason
+        self.reason: schema.StopReason = reason
 
 
 class Turn:
@@ -112,7 +78,8 @@ class Turn:
     @property
     def text(self) -> str:
         """The text of the prompt, without attachments."""
-        return " ".join(block.text for block in self.blocks if isinstance(block, TextContentBlock)).strip()
+        texts = [block.text for block in self.blocks if isinstance(block, schema.TextContentBlock)]
+        return " ".join(texts).strip()
 
     @property
     def session_id(self) -> str:
@@ -155,16 +122,16 @@ class Turn:
 
     async def say(self, text: str, *, chunking: Literal["character", "word", "line"] = "word") -> None:
         """Send an agent message in chunks."""
-        await self._stream(AgentMessageChunk, "agent_message_chunk", _SPLITTERS[chunking](text))
+        await self._stream(schema.AgentMessageChunk, "agent_message_chunk", _SPLITTERS[chunking](text))
 
     async def think(self, text: str) -> None:
         """Send a thought in chunks, unless the user turned thoughts off."""
         if self.stored.settings.thoughts:
-            await self._stream(AgentThoughtChunk, "agent_thought_chunk", _SPLITTERS["word"](text))
+            await self._stream(schema.AgentThoughtChunk, "agent_thought_chunk", _SPLITTERS["word"](text))
 
     async def send_content(self, block: ContentBlock) -> None:
         """Send a content block, such as an image or a resource, as a separate message."""
-        chunk = AgentMessageChunk(
+        chunk = schema.AgentMessageChunk(
             session_update="agent_message_chunk", content=block, message_id=str(uuid.uuid4())
         )
         await self.send_update(chunk)
@@ -181,12 +148,12 @@ class Turn:
     async def send_plan(self, steps: Sequence[str], done: int) -> None:
         """Send the whole plan, with the first `done` steps completed and the next one in progress."""
 
-        def status(position: int) -> PlanEntryStatus:
+        def status(position: int) -> schema.PlanEntryStatus:
             if position < done:
                 return "completed"
             return "in_progress" if position == done else "pending"
 
-        priorities: tuple[PlanEntryPriority, ...] = ("high", "medium", "low")
+        priorities: tuple[schema.PlanEntryPriority, ...] = ("high", "medium", "low")
         await self.send_update(
             update_plan(
                 plan_entry(step, priority=priorities[min(index, 2)], status=status(index))
@@ -196,10 +163,10 @@ class Turn:
         await self.pause(10)
 
     @property
-    def token_usage(self) -> Usage:
+    def token_usage(self) -> schema.Usage:
         """The usage of this turn, estimated at four characters per token."""
         read, said = len(self.text) // 4, self.characters_sent // 4
-        return Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
+        return schema.Usage(input_tokens=read, output_tokens=said, total_tokens=read + said)
 
     async def send_usage(self) -> None:
         """Add this turn to the session's usage and send the new total."""
@@ -211,15 +178,15 @@ class Turn:
     # ------------------------------------------------------------------ questions
 
     async def ask_permission(
-        self, call: ToolCallUpdate, options: Sequence[PermissionOption]
-    ) -> PermissionOption:
+        self, call: schema.ToolCallUpdate, options: Sequence[schema.PermissionOption]
+    ) -> schema.PermissionOption:
         """Ask for permission and return the option that was chosen.
 
         Raises `EndTurn` if the client answers `cancelled`, because the turn was cancelled. Also raises
         `EndTurn` if the client chooses an option that was not offered.
         """
         answer = await self.client.request_permission(self.session_id, call, list(options))
-        if not isinstance(answer.outcome, AllowedOutcome):
+        if not isinstance(answer.outcome, schema.AllowedOutcome):
             raise EndTurn("cancelled")
         for option in options:
             if option.option_id == answer.outcome.option_id:
@@ -231,15 +198,17 @@ class Turn:
         """Return True if the client supports this mode of elicitation. Others must not be used."""
         return getattr(self.capabilities.elicitation, mode, None) is not None
 
-    async def elicit_form(self, message: str, schema: dict[str, Any]) -> CreateElicitationResponse:
+    async def elicit_form(self, message: str, fields: dict[str, Any]) -> schema.CreateElicitationResponse:
         """Ask the user to fill in a form, which a JSON schema describes."""
-        form = {"sessionId": self.session_id, "requestedSchema": schema}
-        return await self.client.create_elicitation(message, ElicitationFormSessionMode.model_validate(form))
+        params = {"sessionId": self.session_id, "requestedSchema": fields}
+        form = schema.ElicitationFormSessionMode.model_validate(params)
+        return await self.client.create_elicitation(message, form)
 
-    async def elicit_visit(self, message: str, url: str, elicitation_id: str) -> CreateElicitationResponse:
+    async def elicit_visit(self, message: str, url: str, page_id: str) -> schema.CreateElicitationResponse:
         """Ask the user to visit a web page."""
-        page = {"sessionId": self.session_id, "elicitationId": elicitation_id, "url": url}
-        return await self.client.create_elicitation(message, ElicitationUrlSessionMode.model_validate(page))
+        params = {"sessionId": self.session_id, "elicitationId": page_id, "url": url}
+        page = schema.ElicitationUrlSessionMode.model_validate(params)
+        return await self.client.create_elicitation(message, page)
 
     # ------------------------------------------------------------------ pace
 
@@ -274,24 +243,22 @@ class Turn:
 # ------------------------------------------------------------------ tool calls
 
 
-def text_content(text: str) -> ContentToolCallContent:
+def text_content(text: str) -> schema.ContentToolCallContent:
     """Return a text as content of a tool call."""
     return tool_content(text_block(text))
 
 
-def standard_options(kind: ToolKind) -> list[PermissionOption]:
+def standard_options(kind: schema.ToolKind) -> list[schema.PermissionOption]:
     """Return options to allow or reject, once or always. "Always" means all tool calls of this kind."""
     what = {"edit": "edits", "execute": "commands"}.get(kind, f"calls of kind {kind}")
-    return [
-        PermissionOption(option_id="allow", name="Allow", kind="allow_once"),
-        PermissionOption(
-            option_id="allow-always", name=f"Allow all {what} in this session", kind="allow_always"
-        ),
-        PermissionOption(option_id="reject", name="Reject", kind="reject_once"),
-        PermissionOption(
-            option_id="reject-always", name=f"Reject all {what} in this session", kind="reject_always"
-        ),
-    ]
+    always = f"all {what} in this session"
+    options: tuple[tuple[str, str, schema.PermissionOptionKind], ...] = (
+        ("allow", "Allow", "allow_once"),
+        ("allow-always", f"Allow {always}", "allow_always"),
+        ("reject", "Reject", "reject_once"),
+        ("reject-always", f"Reject {always}", "reject_always"),
+    )
+    return [schema.PermissionOption(option_id=key, name=name, kind=kind) for key, name, kind in options]
 
 
 class ToolCall:
@@ -301,10 +268,10 @@ class ToolCall:
         self,
         turn: Turn,
         title: str,
-        kind: ToolKind | None,
+        kind: schema.ToolKind | None,
         *,
         raw_input: Any = None,
-        content: Sequence[ToolCallContent] = (),
+        content: Sequence[ToolCallContentVariant] = (),
         path: Path | None = None,
         line: int | None = None,
     ) -> None:
@@ -316,11 +283,11 @@ class ToolCall:
             "title": title,
             "kind": kind,
             "content": self._content or None,
-            "locations": [ToolCallLocation(path=str(path), line=line)] if path else None,
+            "locations": [schema.ToolCallLocation(path=str(path), line=line)] if path else None,
             "raw_input": raw_input,
         }
 
-    async def start(self, status: ToolCallStatus = "pending") -> ToolCall:
+    async def start(self, status: schema.ToolCallStatus = "pending") -> ToolCall:
         """Announce the tool call to the client."""
         await self._turn.send_update(start_tool_call(self.id, status=status, **self._description))
         await self._turn.pause(15)
@@ -331,7 +298,7 @@ class ToolCall:
         await self._turn.send_update(update_tool_call(self.id, **changes))
 
     async def complete(
-        self, *, content: Sequence[ToolCallContent] | None = None, raw_output: Any = None
+        self, *, content: Sequence[ToolCallContentVariant] | None = None, raw_output: Any = None
     ) -> None:
         """Set the status to `completed`."""
         await self.update(status="completed", content=content, raw_output=raw_output)
@@ -342,9 +309,9 @@ class ToolCall:
         await self.update(status="failed", content=[*self._content, text_content(reason)])
         await self._turn.pause(15)
 
-    async def ask(self, options: Sequence[PermissionOption]) -> PermissionOption:
+    async def ask(self, options: Sequence[schema.PermissionOption]) -> schema.PermissionOption:
         """Ask for permission, with everything that the user needs to decide. Raises `EndTurn`."""
-        call = ToolCallUpdate(tool_call_id=self.id, status="pending", **self._description)
+        call = schema.ToolCallUpdate(tool_call_id=self.id, status="pending", **self._description)
         return await self._turn.ask_permission(call, options)
 
     async def start_if_allowed(self) -> bool:
@@ -361,7 +328,7 @@ class ToolCall:
             return "Refused: the demo changes nothing in plan mode. Switch to another mode first."
         if stored.settings.mode == "auto":
             return None
-        kind: ToolKind = self._kind or "other"
+        kind: schema.ToolKind = self._kind or "other"
         allowed = stored.remembered.get(kind)
         if allowed is None:
             option = await self.ask(standard_options(kind))
@@ -373,7 +340,7 @@ class ToolCall:
 
 # ------------------------------------------------------------------ slash commands
 
-CommandFunction = Callable[[Turn], Awaitable["StopReason | None"]]
+CommandFunction = Callable[[Turn], Awaitable["schema.StopReason | None"]]
 """Runs a command and returns the stop reason of the turn; None means `end_turn`."""
 
 

@@ -63,10 +63,7 @@ class Wire:
     # ------------------------------------------------------------------ what the SDK calls
 
     async def receive(self) -> Frame | None:
-        """Return the next valid frame, or None at the end of input.
-
-        Malformed frames are answered here. Lines that are too long are dropped.
-        """
+        """Return the next valid frame, or None at the end of input. Malformed frames are answered here."""
         while True:
             try:
                 line = await self._reader.readline()
@@ -125,10 +122,7 @@ class Wire:
         await asyncio.shield(self._writer.drain())
 
     def pending_requests(self, method: str, session_id: str) -> list[RequestId]:
-        """Return the ids of the demo's requests that the client has not answered yet.
-
-        Only requests of `method` in the session `session_id` are included.
-        """
+        """Return the ids of the demo's requests in a session that the client has not answered yet."""
         return [
             request_id
             for request_id, frame in self._pending.items()
@@ -139,28 +133,23 @@ class Wire:
 
     async def _parse(self, line: bytes) -> Frame | None:
         try:
-            frame = json.loads(line)
+            frame: Frame = json.loads(line)
         except ValueError:
             await self._send_error(-32700, "Parse error")
             return None
         if not _well_formed(frame):
             await self._send_error(-32600, "Invalid request")
             return None
-        return self._receive_request(frame) if "method" in frame else self._receive_response(frame)
-
-    def _receive_request(self, frame: Frame) -> Frame:
+        method, error = frame.get("method"), frame.get("error")
+        if method is None:
+            self._pending.pop(frame.get("id"), None)
+            if error is not None and not isinstance(error, dict):  # the SDK expects an object
+                frame = {"id": frame.get("id"), "error": {"code": -32603, "message": str(error)}}
+            return frame
         _request.set(frame.get("id"))
-        method = frame["method"]
         if method == "initialize" and isinstance(frame.get("params"), dict):
             self.initialize_params = frame["params"]
         return {**frame, "method": f"_{method}"} if method in _EXTENSIONS else frame
-
-    def _receive_response(self, frame: Frame) -> Frame:
-        self._pending.pop(frame.get("id"), None)
-        error = frame.get("error")
-        if error is None or isinstance(error, dict):
-            return frame
-        return {"id": frame.get("id"), "error": {"code": -32603, "message": str(error)}}
 
     async def _send_error(self, code: int, message: str) -> None:
         await self.send({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}})

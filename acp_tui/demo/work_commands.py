@@ -9,21 +9,13 @@ import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from acp import tool_diff_content
-from acp.schema import (
-    AcceptElicitationResponse,
-    AllowedOutcome,
-    ContentToolCallContent,
-    McpServerStdio,
-    ToolCallUpdate,
-)
+from acp import schema, tool_diff_content
 
 from acp_tui.demo.sample_project import COLOUR_COMMAND, OWN_FILE, Job, choose_job
 from acp_tui.demo.tools import edit_file, read_file, run_command
 from acp_tui.demo.turn import ToolCall, slash_command, standard_options, text_content
 
 if TYPE_CHECKING:
-    from acp.schema import ToolKind
     from mcp import Client
     from mcp_types import ElicitRequestParams, ElicitResult
 
@@ -157,11 +149,7 @@ PLAN_STEPS = ("Understand the task", "Find the code", "Change it", "Test the cha
     "plan", "A plan that progresses, an empty plan, or plans from the unstable schema", "[clear|kinds]"
 )
 async def plan(turn: Turn) -> None:
-    """Send the plan before the first step and after each step.
-
-    Each update contains the whole plan, as the protocol requires. With the argument `clear`, send an empty
-    plan; with `kinds`, send plans with ids.
-    """
+    """Send the plan before the first step and after each; each update contains the whole plan."""
     if turn.argument == "clear":
         await turn.send_plan((), 0)
         await turn.say("I sent an empty plan; your client should now show none.")
@@ -196,10 +184,7 @@ async def _send_unstable_kinds(turn: Turn) -> None:
 
 @slash_command("read", "Read a file; without a path, the one that /tour reads", "[path] [line] [limit]")
 async def read(turn: Turn) -> None:
-    """Read a file, through the client if the client can read files.
-
-    If the file cannot be read, for example because it does not exist, the tool call shows the error.
-    """
+    """Read a file, through the client if it can. The tool call shows the error if the file is unreadable."""
     try:
         words = shlex.split(turn.argument)
     except ValueError:  # probably an apostrophe in a file name
@@ -270,7 +255,7 @@ async def _report(turn: Turn, result: CommandResult | None) -> None:
         await turn.say(f"Exit code {result.exit_code}, {len(result.output)} characters of output.")
 
 
-_KINDS: tuple[ToolKind | None, ...] = (
+_KINDS: tuple[schema.ToolKind | None, ...] = (
     "read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other", None,
 )  # fmt: skip
 
@@ -345,8 +330,7 @@ class Subagent:
     async def set_state(self, state: str, stop_reason: str | None = None, **description: Any) -> None:
         """Send the state of the subagent, as an update of the main session."""
         end = {"stopReason": stop_reason} if stop_reason else {}
-        state_update = {"state": state, **end}
-        update = {"sessionId": self.session_id, **description, "state": state_update}
+        update = {"sessionId": self.session_id, **description, "state": {"state": state, **end}}
         await self._send(self.turn.session_id, "subagent_update", update)
 
     async def finish(self, answer: str) -> None:
@@ -411,20 +395,13 @@ async def run_checks(tester: Subagent) -> None:
 
 async def _is_allowed(tester: Subagent, call: dict[str, Any]) -> bool:
     await tester.set_state("requires_action")
-    asked = ToolCallUpdate(
-        tool_call_id=call["toolCallId"],
-        title=call["title"],
-        kind="execute",
-        status="pending",
-        content=[text_content("Checks formatting, types and tests.")],
-        raw_input=call["rawInput"],
-    )
-    answer = await tester.turn.client.request_permission(
-        tester.session_id, asked, standard_options("execute")
-    )
+    content = [text_content("Checks formatting, types and tests.")]
+    asked = schema.ToolCallUpdate.model_validate({**call, "status": "pending", "content": content})
+    options = standard_options("execute")
+    answer = await tester.turn.client.request_permission(tester.session_id, asked, options)
     await tester.set_state("running")
     outcome = answer.outcome
-    return isinstance(outcome, AllowedOutcome) and outcome.option_id.startswith("allow")
+    return isinstance(outcome, schema.AllowedOutcome) and outcome.option_id.startswith("allow")
 
 
 # ------------------------------------------------------------------ MCP servers
@@ -436,10 +413,7 @@ USAGE = "Call a tool with its name and a JSON object: `/mcp call TOOL {…}`."
     "mcp", "List the MCP servers that the client sent, with their tools, or call a tool", "[call TOOL JSON]"
 )
 async def mcp(turn: Turn) -> None:
-    """Connect to the MCP servers and list or call their tools.
-
-    Other agents connect as soon as a session starts.
-    """
+    """Connect to the MCP servers, which other agents do when a session starts, and list or call tools."""
     if not turn.session.mcp_servers:
         await turn.say("Your client sent no MCP servers.")
         return
@@ -457,13 +431,16 @@ async def mcp(turn: Turn) -> None:
 
 
 def _connections(turn: Turn) -> list[McpConnection]:
+    """Return the connections to the servers, whose questions will be passed on to the user."""
     # The MCP SDK takes a second to load.
-    from acp_tui.demo.mcp_client import McpConnections
+    from acp_tui.demo.mcp_client import McpConnection
 
     session = turn.session
-    if session.mcp_connections is None:
-        session.mcp_connections = McpConnections(session.mcp_servers)
-    return session.mcp_connections.all(partial(_pass_on_question, turn))
+    if not session.mcp_connections:
+        session.mcp_connections = {server.name: McpConnection(server) for server in session.mcp_servers}
+    for connection in session.mcp_connections.values():
+        connection.ask_user = partial(_pass_on_question, turn)
+    return list(session.mcp_connections.values())
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -473,7 +450,7 @@ def tool_name(server: str, tool: str) -> str:
 
 def _describe(server: McpServer) -> str:
     """Describe a server. Values of environment variables and headers may be secret and are not shown."""
-    if isinstance(server, McpServerStdio):
+    if isinstance(server, schema.McpServerStdio):
         secrets = [variable.name for variable in server.env]
         where = " ".join((server.command, *server.args))
     else:
@@ -552,13 +529,12 @@ async def _run(
         return
     # Both protocols have the same content blocks.
     blocks = [block.model_dump(by_alias=True, mode="json", exclude_none=True) for block in result.content]
-    await call.update(
-        status="failed" if result.is_error else "completed",
-        content=[
-            ContentToolCallContent.model_validate({"type": "content", "content": block}) for block in blocks
-        ],
-        raw_output=result.structured_content,
-    )
+    content = [
+        schema.ContentToolCallContent.model_validate({"type": "content", "content": block})
+        for block in blocks
+    ]
+    status = "failed" if result.is_error else "completed"
+    await call.update(status=status, content=content, raw_output=result.structured_content)
     text = " ".join(block.text for block in result.content if block.type == "text")
     await turn.say(f"The tool {'reported an error' if result.is_error else 'answered'}: {text}")
 
@@ -575,5 +551,5 @@ async def _pass_on_question(turn: Turn, server: str, question: ElicitRequestPara
         answer = await turn.elicit_form(message, question.requested_schema)
     else:
         answer = await turn.elicit_visit(message, question.url, question.elicitation_id or "mcp")
-    content = answer.content if isinstance(answer, AcceptElicitationResponse) else None
+    content = answer.content if isinstance(answer, schema.AcceptElicitationResponse) else None
     return ElicitResult.model_validate({"action": answer.action, "content": content})
