@@ -8,12 +8,11 @@ import errno
 import logging
 import os
 import signal
-import socket
 from collections import deque
 from itertools import islice
 from typing import TYPE_CHECKING, Self
 
-from acp_tui.processes.reaper import watcher_command
+from acp_tui.processes.reaper import WATCHER_TIMEOUT_SECONDS, read_reports, start_watcher
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -29,8 +28,6 @@ EXIT_GRACE_SECONDS = 1.5
 """Seconds that a program may take to exit after its stdin was closed. Then it gets SIGTERM."""
 LAST_OUTPUT_SECONDS = 3.0
 """Seconds to wait for the last output of an ended program, whose pipes another process may keep open."""
-WATCHER_SECONDS = 6.0
-"""Seconds that the watcher may take to end all processes, with SIGTERM and then SIGKILL."""
 log = logging.getLogger(__name__)
 
 
@@ -148,24 +145,10 @@ class PipedProcess:
         on_stderr: Callable[[bytes], None] | None,
     ) -> Self:
         """Start the watcher, which then starts the program."""
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                watcher = await asyncio.create_subprocess_exec(
-                    *watcher_command(theirs.fileno(), program, *command),
-                    stdin=asyncio.subprocess.PIPE,
-                    stdout=asyncio.subprocess.PIPE,
-                    stderr=asyncio.subprocess.PIPE,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,  # so that Ctrl+C in our terminal does not reach the program
-                    limit=4 * READ_BYTES,
-                    cwd=cwd,
-                    env=env,
-                )
-            reader, control = await asyncio.open_connection(sock=ours)
-        except BaseException:
-            ours.close()
-            raise
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), asyncio.subprocess.PIPE)
+        watcher, reader, control = await start_watcher(
+            program, *command, **streams, limit=4 * READ_BYTES, cwd=cwd, env=env
+        )
         return cls(watcher, reader, control, on_stderr)
 
     # ----------------------------------------------------------------- streams
@@ -228,16 +211,7 @@ class PipedProcess:
     async def _read_status(self, reader: asyncio.StreamReader) -> None:
         """Read the watcher's reports: started or failed, then exit code or signal."""
         try:
-            while line := await reader.readline():
-                word, _, number = line.decode().strip().partition(" ")
-                if word == "started":
-                    self._started.set_result(int(number))
-                elif word == "failed":
-                    self._started.set_exception(OSError(int(number), os.strerror(int(number))))
-                elif word in ("exit", "signal"):
-                    self._set_ended(int(number) if word == "exit" else -int(number))
-        except ConnectionError:
-            pass
+            await read_reports(reader, self._started, self._set_ended)
         finally:
             if not self._started.done():
                 self._started.set_exception(OSError(errno.ECHILD, "its watcher process was killed"))
@@ -283,7 +257,7 @@ class PipedProcess:
             self.outlived_stdin = grace_seconds > 0
         with contextlib.suppress(OSError):
             self._control.write_eof()
-        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_SECONDS)
+        done, _ = await asyncio.wait([self._status_task], timeout=WATCHER_TIMEOUT_SECONDS)
         if not done:
             self._watcher_killed = True
             self._kill_group()
@@ -297,13 +271,13 @@ class PipedProcess:
         rest.cancel()
 
     async def _wait_for_watcher(self) -> None:
-        """Wait until the watcher has exited, for at most `WATCHER_SECONDS`.
+        """Wait until the watcher has exited, for at most `WATCHER_TIMEOUT_SECONDS`.
 
         A cancelled `end` calls this method before it raises, because the event loop can close right after.
         """
         rest = asyncio.create_task(self._discard_output())
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(self._watcher.wait(), WATCHER_SECONDS)
+            await asyncio.wait_for(self._watcher.wait(), WATCHER_TIMEOUT_SECONDS)
         rest.cancel()
 
     async def _discard_output(self) -> None:

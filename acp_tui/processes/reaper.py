@@ -17,7 +17,7 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -133,6 +133,47 @@ class Reaper:
         return ours
 
 
+async def start_watcher(
+    *program: str, **options: Any
+) -> tuple[asyncio.subprocess.Process, asyncio.StreamReader, asyncio.StreamWriter]:
+    """Start a watcher that starts a program. Return the watcher, its reports, and what keeps it watching.
+
+    `options` are those of `asyncio.create_subprocess_exec`. Raises `OSError` and `ValueError`.
+    """
+    ours, theirs = socket.socketpair()
+    try:
+        with theirs:
+            watcher = await asyncio.create_subprocess_exec(
+                *watcher_command(theirs.fileno(), *program),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,  # so that Ctrl+C in our terminal does not reach the program
+                **options,
+            )
+        reader, control = await asyncio.open_connection(sock=ours)
+    except BaseException:
+        ours.close()  # ends the watcher, if it has started
+        raise
+    return watcher, reader, control
+
+
+async def read_reports(
+    reader: asyncio.StreamReader, started: asyncio.Future[int], on_exit: Callable[[int], None]
+) -> None:
+    """Read a watcher's reports until it ends: first the program's process id or the `OSError` of its start.
+
+    `on_exit` is called with the exit code or the negated signal number.
+    """
+    with contextlib.suppress(ConnectionError):
+        while line := await reader.readline():
+            word, _, number = line.decode().strip().partition(" ")
+            if word == "started":
+                started.set_result(int(number))
+            elif word == "failed":
+                started.set_exception(OSError(int(number), os.strerror(int(number))))
+            elif word in ("exit", "signal"):
+                on_exit(int(number) if word == "exit" else -int(number))
+
+
 class WatchedProcess:
     """A running program whose descendants do not outlive acp-tui, not even when acp-tui gets SIGKILL.
 
@@ -168,22 +209,8 @@ class WatchedProcess:
         below /proc/self/fd. Raises `OSError`, or `ValueError` for a NUL in an argument or in the environment.
         """
         environment = _environment_block(env)
-        ours, theirs = socket.socketpair()
-        try:
-            with theirs:
-                watcher = await asyncio.create_subprocess_exec(
-                    *watcher_command(theirs.fileno(), "--terminal", path, path, *args),
-                    stdin=terminal,
-                    stdout=terminal,
-                    stderr=terminal,
-                    pass_fds=[theirs.fileno()],
-                    start_new_session=True,
-                    cwd=cwd,
-                )
-            reader, control = await asyncio.open_connection(sock=ours)
-        except BaseException:
-            ours.close()  # ends the watcher, if it has started
-            raise
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
+        watcher, reader, control = await start_watcher("--terminal", path, path, *args, **streams, cwd=cwd)
         process = cls(watcher, reader, control)
         control.write(environment)
         try:
@@ -217,20 +244,12 @@ class WatchedProcess:
     async def _read_reports(self, reader: asyncio.StreamReader) -> None:
         """Handle the watcher's reports until the watcher has ended."""
         try:
-            while line := await reader.readline():
-                word, _, number = line.decode().strip().partition(" ")
-                if word == "started":
-                    self.pid = int(number)
-                    self._started.set_result(self.pid)
-                elif word == "failed":
-                    self._started.set_exception(OSError(int(number), os.strerror(int(number))))
-                elif word in ("exit", "signal"):
-                    self._set_returncode(int(number) if word == "exit" else -int(number))
-        except ConnectionError:
-            pass
+            await read_reports(reader, self._started, self._set_returncode)
         finally:
             if not self._started.done():
                 self._started.set_exception(OSError(errno.ECHILD, "the watcher process was killed"))
+            elif self._started.exception() is None:
+                self.pid = self._started.result()
             if self.pid and self.returncode is None:  # the watcher was killed; end the program here
                 with contextlib.suppress(OSError):
                     os.killpg(self.pid, signal.SIGKILL)
