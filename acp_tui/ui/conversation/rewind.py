@@ -295,10 +295,9 @@ class RewindDialog(BoxDialog["frozenset[Path] | None"]):
         rows.show(self._rows(), rows.selected)
 
     def _rows(self) -> list[SelectRow]:
-        palette = current_palette()
         count = len(self._chosen)
         words = f"Restore {pluralize(count, 'file')}" if count else "Restore no file"
-        actions = [SelectRow([], [Segment(text, palette.text)]) for text in ("Cancel", words)]
+        actions = [SelectRow([], [Segment(text, current_palette().text)]) for text in ("Cancel", words)]
         return [*actions, *map(self._row, self._steps)]
 
     def _row(self, step: RewindStep) -> SelectRow:

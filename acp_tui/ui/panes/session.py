@@ -57,7 +57,6 @@ class SessionPane(Pane):
         return fact_item(label, text, column=self._column, key=key, style=style)
 
     def _options(self) -> Iterator[PaneItem]:
-        palette = current_palette()
         yield heading_item("Options", first=True)
         options = offered_options(self.source.session)
         others = [option for option in self.source.session.config_options if option not in options]
@@ -70,7 +69,7 @@ class SessionPane(Pane):
             text = f"{escape_line(str(option.current))} (unsupported option type {kind})"
             yield self._fact(escape_line(option.name), text)
         if not options:
-            yield text_item("The agent offers no options.", palette.dim)
+            yield text_item("The agent offers no options.", current_palette().dim)
 
     def _agent(self) -> Iterator[PaneItem]:
         palette, session = current_palette(), self.source.session
