@@ -452,7 +452,7 @@ def test_json_contains_no_control_characters() -> None:
 
 def test_json_cuts_values_that_are_nested_too_deeply() -> None:
     talk = Talk().opened()
-    talk.update("agent_message_chunk", content={"type": "hologram", "depths": nested(900)})
+    talk.update("agent_message_chunk", content={"type": "hologram", "depths": nested(400)})
     entries = json.loads(export(talk.records, "json"))["entries"]
     message = next(entry for entry in entries if entry["type"] == "AgentMessage")
     assert message["parts"][0]["raw"]["depths"]["a"]
