@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from acp_tui.connection.agent_process import AgentProcess
     from acp_tui.connection.pending_requests import PendingRequests
 
+    Observe = Callable[[Record, str | None], None]
+
 
 MAX_LOOP_SECONDS = 0.0015
 """How long, in one pass of the event loop, messages of agents may be processed before other tasks get a turn.
@@ -35,35 +37,6 @@ MAX_LOOP_SECONDS = 0.0015
 It is short because the effect of a key press is shown only after several passes.
 """
 
-
-class EventLoopBudget:
-    """Counts the busy connections in each pass of the event loop, and divides the next pass among them."""
-
-    def __init__(self) -> None:
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._busy = 0  # connections that asked for their share in this pass
-        self._busy_before = 1  # the same for the previous pass
-
-    def seconds(self) -> float:
-        """Count the caller as busy, and return how long the caller may process messages in this pass."""
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:
-            self._loop, self._busy, self._busy_before = loop, 0, 1
-        if self._busy == 0:
-            loop.call_soon(self._end_pass)
-        self._busy += 1
-        return MAX_LOOP_SECONDS / self._busy_before
-
-    def _end_pass(self) -> None:
-        self._busy_before, self._busy = self._busy, 0
-
-
-LOOP_SHARE = EventLoopBudget()
-"""The instance that all connections of this process share."""
-
-
-if TYPE_CHECKING:
-    Observe = Callable[[Record, str | None], None]
 
 log = logging.getLogger(__name__)
 
@@ -100,7 +73,7 @@ class WireTransport:
         self._for_sdk: deque[dict[str, Any]] = deque()
         self._pending: dict[int, str] = {}  # our unanswered requests: id and method
         self._unanswered: dict[int, str] = {}  # the requests that we no longer wait for: id and method
-        self._fault: str | None = None  # the last fault in how messages are separated, see `framing`
+        self._fault: str | None = None  # the last fault in how messages are separated, see `line_fault`
         self._has_output = False
         self._ended = False
         self._yield_at = 0.0
@@ -284,3 +257,32 @@ class WireTransport:
             self.observe(record, line)
         except Exception:  # a bug in an observer must not end the connection
             log.exception("Observing a frame failed")
+
+
+# --------------------------------------------------------------------------- sharing the event loop
+
+
+class EventLoopBudget:
+    """Counts the busy connections in each pass of the event loop, and divides the next pass among them."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._busy = 0  # connections that asked for their share in this pass
+        self._busy_before = 1  # the same for the previous pass
+
+    def seconds(self) -> float:
+        """Count the caller as busy, and return how long the caller may process messages in this pass."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:
+            self._loop, self._busy, self._busy_before = loop, 0, 1
+        if self._busy == 0:
+            loop.call_soon(self._end_pass)
+        self._busy += 1
+        return MAX_LOOP_SECONDS / self._busy_before
+
+    def _end_pass(self) -> None:
+        self._busy_before, self._busy = self._busy, 0
+
+
+LOOP_SHARE = EventLoopBudget()
+"""The instance that all connections of this process share."""

@@ -34,7 +34,7 @@ class AppLink:
         return cls(SocketStream(reader, writer), session_key)
 
     async def request(self, method: str, **params: Any) -> Any:
-        """Return the result of a request. Raises `RpcError`, or `PeerClosedError` if the app is gone."""
+        """Return the result of a request. Raises `JsonRpcError`, or `PeerClosedError` if the app is gone."""
         return await self._peer.request(method, {"session": self._key, **params})
 
     def post(self, method: str, **params: Any) -> None:

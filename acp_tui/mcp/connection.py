@@ -42,44 +42,6 @@ if TYPE_CHECKING:
 HandshakeMode = Literal["legacy", "auto"]
 SLOW_SECONDS = 5.0
 """If connecting in `auto` mode takes longer, an http server probably ignores `server/discover`."""
-
-
-def connect_modes(server: ResolvedServer) -> list[HandshakeMode]:
-    """Return the SDK's connect modes for this server, in the order in which to try them."""
-    remembered = McpFacts(paths().state).read(server.name, server.digest).mode
-    if server.transport == "http":
-        return ["legacy", "auto"] if remembered == "legacy" else ["auto"]
-    return ["auto"] if remembered == "auto" else ["legacy", "auto"]
-
-
-def remember_mode(server: ResolvedServer, mode: HandshakeMode, *, is_modern: bool, seconds: float) -> None:
-    """Save which mode to try first next time, unless the first mode stays the same.
-
-    Args:
-        server: The server.
-        mode: The mode in which connecting worked.
-        is_modern: Whether the negotiated revision has no `initialize`.
-        seconds: How long connecting took.
-    """
-    if not server.digest:
-        return
-    facts = McpFacts(paths().state)
-    best: HandshakeMode | None = None
-    if server.transport == "http":
-        if mode == "auto" and not is_modern and seconds > SLOW_SECONDS:
-            best = "legacy"
-    elif mode == "auto":
-        best = "auto" if is_modern else "legacy"
-    if best is not None and facts.read(server.name, server.digest).mode != best:
-        with contextlib.suppress(OSError):  # a failure only makes the next start slower
-            facts.remember_mode(server.name, server.digest, best)
-
-
-__all__ = ["McpConnection", "ServerHandlers", "connect"]
-
-# Without a log file, Python would print the SDK's warnings to stderr. They can quote unescaped server output.
-logging.getLogger("mcp").addHandler(logging.NullHandler())
-
 WAITING_SECONDS = 3.0
 """How long connecting or a request takes before `ServerHandlers.on_waiting` is called."""
 MAX_REPAIRS = 50
@@ -92,6 +54,9 @@ _LIST_KINDS: dict[type[Any], ListKind] = {
     types.PromptListChangedNotification: "prompts",
     types.ResourceListChangedNotification: "resources",
 }
+
+# Without a log file, Python would print the SDK's warnings to stderr. They can quote unescaped server output.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 
 class McpConnection:
@@ -442,3 +407,37 @@ async def connect(
             return
         finally:
             await connection.close()
+
+
+# --------------------------------------------------------------------------- the first mode to try
+
+
+def connect_modes(server: ResolvedServer) -> list[HandshakeMode]:
+    """Return the SDK's connect modes for this server, in the order in which to try them."""
+    remembered = McpFacts(paths().state).read(server.name, server.digest).mode
+    if server.transport == "http":
+        return ["legacy", "auto"] if remembered == "legacy" else ["auto"]
+    return ["auto"] if remembered == "auto" else ["legacy", "auto"]
+
+
+def remember_mode(server: ResolvedServer, mode: HandshakeMode, *, is_modern: bool, seconds: float) -> None:
+    """Save which mode to try first next time, unless the first mode stays the same.
+
+    Args:
+        server: The server.
+        mode: The mode in which connecting worked.
+        is_modern: Whether the negotiated revision has no `initialize`.
+        seconds: How long connecting took.
+    """
+    if not server.digest:
+        return
+    facts = McpFacts(paths().state)
+    best: HandshakeMode | None = None
+    if server.transport == "http":
+        if mode == "auto" and not is_modern and seconds > SLOW_SECONDS:
+            best = "legacy"
+    elif mode == "auto":
+        best = "auto" if is_modern else "legacy"
+    if best is not None and facts.read(server.name, server.digest).mode != best:
+        with contextlib.suppress(OSError):  # a failure only makes the next start slower
+            facts.remember_mode(server.name, server.digest, best)

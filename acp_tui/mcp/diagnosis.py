@@ -36,46 +36,6 @@ if TYPE_CHECKING:
     from acp_tui.mcp.stdio_process import StdioProcess
 
 
-MAX_LINES = 3
-_TRACEBACK = "Traceback (most recent call last)"
-# npm puts this word before each line. A line that only repeats the HTTP status says nothing.
-_NPM = re.compile(r"npm (?:error|ERR!) +(?!A complete log|Note that|\d+ *$)\S")
-_ERRORS = (
-    re.compile(r"(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?(?::|$)"),
-    re.compile(r"error(?:\[\w+\])?:", re.IGNORECASE),
-)
-"""How a line begins that names an error, the most reliable pattern first."""
-_MENTION = re.compile(r"\b\w*Error\b|Cannot find")
-
-
-def error_lines(stderr: Sequence[str]) -> list[str]:
-    """Return the lines that say what went wrong; the last lines if none does. At most `MAX_LINES`."""
-    lines = [line.rstrip() for line in stderr if line.strip()]
-    if npm := list(islice(filter(_NPM.match, lines), MAX_LINES)):
-        return npm
-    for line in _traceback_errors(lines):
-        return [line]
-    for pattern in _ERRORS:
-        for line in lines:
-            if pattern.match(line.strip()):
-                return [line.strip()]
-    for line in lines:
-        if _MENTION.search(line):
-            return [line.strip()]
-    return [line.strip() for line in lines[-MAX_LINES:]]
-
-
-def _traceback_errors(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the error of the last Python traceback: the first line that is indented as its head is."""
-    starts = [number for number, line in enumerate(lines) if _TRACEBACK in line]
-    if not starts:
-        return
-    column = lines[starts[-1]].index(_TRACEBACK)
-    for line in lines[starts[-1] + 1 :]:
-        if line[column : column + 1].strip():
-            yield line[column:]
-
-
 MAX_QUOTE = 300
 HANDSHAKE_ADVICE = "check that it is an MCP server and up to date"
 DOWNLOADERS = ("npx", "uvx", "uv", "pnpm", "bunx", "pipx", "docker")
@@ -95,6 +55,16 @@ _WRONG_RUNTIME = {
     "uv": re.compile(r"required (?:uv )?version .* does not match|uv.*required-version", re.IGNORECASE),
 }
 """By program: a pattern for lines on stderr which report that the program has the wrong version."""
+MAX_LINES = 3
+_TRACEBACK = "Traceback (most recent call last)"
+# npm puts this word before each line. A line that only repeats the HTTP status says nothing.
+_NPM = re.compile(r"npm (?:error|ERR!) +(?!A complete log|Note that|\d+ *$)\S")
+_ERRORS = (
+    re.compile(r"(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?(?::|$)"),
+    re.compile(r"error(?:\[\w+\])?:", re.IGNORECASE),
+)
+"""How a line begins that names an error, the most reliable pattern first."""
+_MENTION = re.compile(r"\b\w*Error\b|Cannot find")
 
 
 def explain(
@@ -341,17 +311,21 @@ def _of_errors(leaves: list[BaseException], *, connecting: bool) -> tuple[Failur
         if isinstance(leaf, ValidationError):
             first = leaf.errors(include_url=False, include_input=False)[0]
             place = ".".join(map(str, first["loc"])) or "its answer"
-            what = f"does not follow the protocol: {escape_line(place)}: {first['msg']}"
-            if connecting:
-                clause = f"did not complete the MCP handshake: its answer {what}"
-                return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
-            return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
+            return _of_invalid_answer(f"{escape_line(place)}: {first['msg']}", connecting=connecting)
     if connecting:
         reason = _quote(str(leaves[0])) if leaves else "the connection was closed"
         return FailureCause.HANDSHAKE, f"did not complete the MCP handshake: {reason}; {HANDSHAKE_ADVICE}"
     if leaves:
         return FailureCause.INVALID_ANSWER, f"sent an answer that cannot be used: {_quote(str(leaves[0]))}"
     return FailureCause.CLOSED, "closed the connection; test the server, then try again"
+
+
+def _of_invalid_answer(fault: str, *, connecting: bool) -> tuple[FailureCause, str]:
+    what = f"does not follow the protocol: {fault}"
+    if connecting:
+        clause = f"did not complete the MCP handshake: its answer {what}"
+        return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
+    return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
 
 
 def _of_network(error: BaseException) -> tuple[FailureCause, str]:
@@ -416,11 +390,7 @@ def _of_answer(error: MCPError, *, connecting: bool) -> tuple[FailureCause, str]
     if code == REQUEST_TIMEOUT:
         return FailureCause.TIMEOUT, f"did not answer in time: {_quote(message)}"
     if code == INVALID_ANSWER_CODE:
-        what = f"does not follow the protocol: {escape_line(message[:MAX_QUOTE])}"
-        if connecting:
-            clause = f"did not complete the MCP handshake: its answer {what}"
-            return FailureCause.HANDSHAKE, f"{clause}; {HANDSHAKE_ADVICE}"
-        return FailureCause.INVALID_ANSWER, f"sent an answer that {what}"
+        return _of_invalid_answer(escape_line(message[:MAX_QUOTE]), connecting=connecting)
     if message == "Sampling not supported":
         message = SAMPLING_DECLINED
     data = "" if error.error.data is None else f": {visible_excerpt(error.error.data, MAX_QUOTE)}"
@@ -451,6 +421,34 @@ def _timeout_advice(server: ResolvedServer) -> str:
 def _last_line(process: StdioProcess | None) -> str:
     lines = error_lines(process.stderr_tail()) if process is not None else []
     return f"; on stderr: {_quote(lines[-1])}" if lines else ""
+
+
+def error_lines(stderr: Sequence[str]) -> list[str]:
+    """Return the lines that say what went wrong; the last lines if none does. At most `MAX_LINES`."""
+    lines = [line.rstrip() for line in stderr if line.strip()]
+    if npm := list(islice(filter(_NPM.match, lines), MAX_LINES)):
+        return npm
+    for line in _traceback_errors(lines):
+        return [line]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern.match(line.strip()):
+                return [line.strip()]
+    for line in lines:
+        if _MENTION.search(line):
+            return [line.strip()]
+    return [line.strip() for line in lines[-MAX_LINES:]]
+
+
+def _traceback_errors(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the error of the last Python traceback: the first line that is indented as its head is."""
+    starts = [number for number, line in enumerate(lines) if _TRACEBACK in line]
+    if not starts:
+        return
+    column = lines[starts[-1]].index(_TRACEBACK)
+    for line in lines[starts[-1] + 1 :]:
+        if line[column : column + 1].strip():
+            yield line[column:]
 
 
 def _quote(text: str) -> str:

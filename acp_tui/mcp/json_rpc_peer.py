@@ -84,7 +84,7 @@ class JsonRpcPeer:
 
         Args:
             stream: The connection.
-            on_request: Answers a request, or raises `RpcError`.
+            on_request: Answers a request, or raises `JsonRpcError`.
             on_notification: Called with each notification other than `notifications/cancelled`.
             on_noise: Called with each line that is not a message.
             max_line_bytes: The maximum length of a line. A longer line counts as noise.
@@ -120,7 +120,7 @@ class JsonRpcPeer:
     # ----------------------------------------------------------------- sending
 
     async def request(self, method: str, params: Any = None, *, request_id: RequestId | None = None) -> Any:
-        """Send a request and return its result. Raises `RpcError` and `PeerClosedError`.
+        """Send a request and return its result. Raises `JsonRpcError` and `PeerClosedError`.
 
         A new id is chosen if `request_id` is None or already in use.
         """

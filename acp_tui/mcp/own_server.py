@@ -63,7 +63,7 @@ class McpMessages:
         self._progress_seconds = progress_seconds
 
     async def answer(self, method: str, params: Any, notify: Notify) -> dict[str, Any]:
-        """Return the result of a request. Raises `RpcError`.
+        """Return the result of a request. Raises `JsonRpcError`.
 
         `notify` sends a notification, given by its method and parameters, to the client.
         """

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.permissions.subject import MAX_PATH, PATH_KINDS, McpCallKey
+from acp_tui.protocol.json_rpc import decode
 from acp_tui.protocol.raw_patches import RawPatches, read_patches, texts_in
 from acp_tui.protocol.raw_values import (
     ARGUMENT_KEYS,
@@ -298,10 +299,7 @@ def _object(text: str) -> dict[str, Any] | None:
     text = text.strip()
     if not (text.startswith("{") and text.endswith("}")):
         return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    value = decode(text)
     return value if isinstance(value, dict) else None
 
 

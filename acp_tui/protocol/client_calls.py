@@ -1,6 +1,6 @@
 """Translates acp-tui's requests, and the agent's answers to them, into events.
 
-Answers to prompts differ between the dialects of the protocol, so `v1` and `draft` translate such answers.
+Answers to prompts differ between the dialects of the protocol, so `draft` translates such answers.
 """
 
 from __future__ import annotations

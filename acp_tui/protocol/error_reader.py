@@ -6,11 +6,11 @@ inside `message`, with an HTTP status as the code. Some send just a string: `"er
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.client_calls import read_auth_methods
+from acp_tui.protocol.json_rpc import decode
 from acp_tui.session.record import AUTH_REQUIRED
 from acp_tui.session.safe_text import escape_controls, visible_excerpt, visible_json
 from acp_tui.session.state import RpcError
@@ -62,11 +62,7 @@ def _text_in_json(message: str) -> str | None:
     start = message.find("{")
     if start < 0:
         return None
-    try:
-        found = json.loads(message[start:])
-    except (ValueError, RecursionError):
-        return None
-    inner = _find_text(found)
+    inner = _find_text(decode(message[start:]))
     if not inner:
         return None
     before = message[:start].strip().rstrip(":")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from acp_tui.protocol.json_rpc import decode
 from acp_tui.protocol.raw_values import DIRECTORY_KEYS, FILE_KEYS, TEXT_KEYS
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.state import Diff
@@ -317,8 +317,5 @@ def _json_within(text: str) -> Any:
     stripped = text.strip()
     if not (stripped[:1] in {"{", "["} and stripped[-1:] in {"}", "]"}):
         return None
-    try:
-        value = json.loads(stripped)
-    except (ValueError, RecursionError):
-        return None
+    value = decode(stripped)
     return value if isinstance(value, (dict, list)) else None

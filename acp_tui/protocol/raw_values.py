@@ -5,13 +5,13 @@ The protocol does not define the structure of either. Real agents use the keys b
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import values
+from acp_tui.protocol.json_rpc import decode
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.state import PatchHunk
 
@@ -146,10 +146,7 @@ def _structure(raw_output: Any) -> Any:
         return raw_output
     if raw_output[0] not in "[{" or '"success"' not in raw_output:
         return raw_output
-    try:
-        decoded = json.loads(raw_output)
-    except (ValueError, RecursionError):
-        return raw_output
+    decoded = decode(raw_output)
     results = decoded if isinstance(decoded, list) else [decoded]
     is_results = all({"query", "success"} <= values.obj(result).keys() for result in results)
     return decoded if is_results else raw_output

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from acp_tui.processes import Reaper
 
     Handler = Callable[[dict[str, Any]], Awaitable[Any]]
-    """Called with the parameters of a request; returns the result or raises `RpcError`."""
+    """Called with the parameters of a request; returns the result or raises `JsonRpcError`."""
 
 log = logging.getLogger(__name__)
 

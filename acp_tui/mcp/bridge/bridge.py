@@ -25,83 +25,14 @@ if TYPE_CHECKING:
     from acp_tui.mcp.app_link import AppLink
     from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
 
-
-class ToolDigests:
-    """The digests of a server's tools, as last listed to the agent and to the bridge.
-
-    A hostile server can list one definition for the agent and another one for acp-tui. A tool with several
-    definitions gets a combined digest, which differs from the digest of each definition.
-    """
-
-    def __init__(self) -> None:
-        self._shown: dict[str, set[str]] = {}
-        self._listed: dict[str, str] = {}
-        self._is_stale = False  # whether the server has reported a change since the agent listed the tools
-
-    def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
-        """Store the digests of the tools on a page that the agent has requested.
-
-        The first page, for which `continues` is False, replaces all stored digests.
-        """
-        if not continues:
-            self._shown, self._listed, self._is_stale = {}, {}, False
-        for tool in tools:
-            self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
-
-    def add(self, tools: list[dict[str, Any]]) -> None:
-        """Store the digests of the tools on a page that the bridge has requested, not the agent."""
-        self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
-
-    def forget(self) -> None:
-        """Treat all definitions as outdated, because the server has reported a change."""
-        self._listed, self._is_stale = {}, True
-
-    def is_known(self, name: str) -> bool:
-        """Return True if the server has listed a tool and has not reported a change since then."""
-        return name in self._listed or (name in self._shown and not self._is_stale)
-
-    def all(self) -> dict[str, str]:
-        """Return the digest of each tool that the server has listed, by name."""
-        names = dict.fromkeys([*self._shown, *self._listed])
-        return {name: digest for name in names if (digest := self.of(name)) is not None}
-
-    def of(self, name: str) -> str | None:
-        """Return the digest of a tool; None if no digest of the tool is stored."""
-        found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}
-        return combined_digest(found) if found else None
-
-
-class Upstream(Protocol):
-    """The connection of a bridge to the server."""
-
-    async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Return the result of a request of the agent. Raises `RpcError`.
-
-        If the task is cancelled while the server works, the server is told to cancel the request, unless
-        MCP forbids this for the method.
-        """
-
-    def notify(self, method: str, params: Any) -> None:
-        """Pass a notification on to the server."""
-
-    async def close(self) -> None:
-        """End the connection and the server's process."""
-
-
-@dataclass(frozen=True, slots=True)
-class Downstream:
-    """The agent's side of a bridge: the functions that the connection to the server may call."""
-
-    request: Callable[[str, Any], Awaitable[Any]]  # answers a request of the server; raises `RpcError`
-    notify: Callable[[str, Any], None]  # passes a notification of the server on to the agent
-    log: Callable[[str, str], None]  # records output; the kind is "stderr" or "noise"
-    roots: list[Path]  # the folders of the workspace; the server is started in the first
-
-
-if TYPE_CHECKING:
-    OpenUpstream = Callable[[ResolvedServer, Downstream, dict[str, Any]], Awaitable[Upstream]]
+    OpenUpstream = Callable[[ResolvedServer, "Downstream", dict[str, Any]], Awaitable["Upstream"]]
     """Connects to a server. The last argument is the client capabilities to announce to the server."""
 
+MAX_RECORDED = 8_000_000
+"""The maximum length of arguments or a result as JSON. The app refuses messages that are too long."""
+KEPT_CHARACTERS = 200_000
+"""The number of characters kept when a value is cut because it is longer than `MAX_RECORDED`."""
+NO_APP = "not connected to acp-tui; calls are allowed without asking and are not recorded."
 AGENT_CANCELLED = "The agent cancelled the call."
 MAX_TOOL_PAGES = 100
 _NO_HANDSHAKE = frozenset({METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, -32022})
@@ -121,6 +52,33 @@ _DECLINED = {
     "elicitation": "The agent that uses this server cannot show forms, so the user cannot be asked.",
     "sampling": "The agent that uses this server does not let servers use its model, and acp-tui has none.",
 }
+
+
+class Upstream(Protocol):
+    """The connection of a bridge to the server."""
+
+    async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
+        """Return the result of a request of the agent. Raises `JsonRpcError`.
+
+        If the task is cancelled while the server works, the server is told to cancel the request, unless
+        MCP forbids this for the method.
+        """
+
+    def notify(self, method: str, params: Any) -> None:
+        """Pass a notification on to the server."""
+
+    async def close(self) -> None:
+        """End the connection and the server's process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Downstream:
+    """The agent's side of a bridge: the functions that the connection to the server may call."""
+
+    request: Callable[[str, Any], Awaitable[Any]]  # answers a request of the server; raises `JsonRpcError`
+    notify: Callable[[str, Any], None]  # passes a notification of the server on to the agent
+    log: Callable[[str, str], None]  # records output; the kind is "stderr" or "noise"
+    roots: list[Path]  # the folders of the workspace; the server is started in the first
 
 
 class Bridge:
@@ -364,11 +322,52 @@ def _tool_error(text: str, params: dict[str, Any]) -> dict[str, Any]:
     return result
 
 
-MAX_RECORDED = 8_000_000
-"""The maximum length of arguments or a result as JSON. The app refuses messages that are too long."""
-KEPT_CHARACTERS = 200_000
-"""The number of characters kept when a value is cut because it is longer than `MAX_RECORDED`."""
-NO_APP = "not connected to acp-tui; calls are allowed without asking and are not recorded."
+class ToolDigests:
+    """The digests of a server's tools, as last listed to the agent and to the bridge.
+
+    A hostile server can list one definition for the agent and another one for acp-tui. A tool with several
+    definitions gets a combined digest, which differs from the digest of each definition.
+    """
+
+    def __init__(self) -> None:
+        self._shown: dict[str, set[str]] = {}
+        self._listed: dict[str, str] = {}
+        self._is_stale = False  # whether the server has reported a change since the agent listed the tools
+
+    def show(self, tools: list[dict[str, Any]], *, continues: bool) -> None:
+        """Store the digests of the tools on a page that the agent has requested.
+
+        The first page, for which `continues` is False, replaces all stored digests.
+        """
+        if not continues:
+            self._shown, self._listed, self._is_stale = {}, {}, False
+        for tool in tools:
+            self._shown.setdefault(tool["name"], set()).add(tool_digest(tool))
+
+    def add(self, tools: list[dict[str, Any]]) -> None:
+        """Store the digests of the tools on a page that the bridge has requested, not the agent."""
+        self._listed |= {tool["name"]: tool_digest(tool) for tool in tools}
+
+    def forget(self) -> None:
+        """Treat all definitions as outdated, because the server has reported a change."""
+        self._listed, self._is_stale = {}, True
+
+    def is_known(self, name: str) -> bool:
+        """Return True if the server has listed a tool and has not reported a change since then."""
+        return name in self._listed or (name in self._shown and not self._is_stale)
+
+    def all(self) -> dict[str, str]:
+        """Return the digest of each tool that the server has listed, by name."""
+        names = dict.fromkeys([*self._shown, *self._listed])
+        return {name: digest for name in names if (digest := self.of(name)) is not None}
+
+    def of(self, name: str) -> str | None:
+        """Return the digest of a tool; None if no digest of the tool is stored."""
+        found = {*self._shown.get(name, ()), *filter(None, [self._listed.get(name)])}
+        return combined_digest(found) if found else None
+
+
+# --------------------------------------------------------------------------- what is allowed and recorded
 
 
 class CallGuard(Protocol):
@@ -410,7 +409,6 @@ class AppCallGuard:
         self.forms = forms
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:
-        """Return why a call is not allowed, as a sentence; None if the call is allowed."""
         call = {"name": self._name, "tool": tool, "arguments": arguments, "digest": digest}
         try:
             answer = await self._link.request("call", **call)
@@ -423,7 +421,6 @@ class AppCallGuard:
         return str(answer.get("why") if isinstance(answer, dict) else "") or "The call was refused."
 
     async def report_tools(self, digests: dict[str, str], tools: list[dict[str, Any]]) -> None:
-        """Report a complete list of the server's tools, and the digest of each tool."""
         tools = limit_depth(tools)
         if len(json.dumps(tools)) > MAX_RECORDED:
             tools = []  # the app needs them only to show later how they have changed
@@ -431,7 +428,6 @@ class AppCallGuard:
             await self._link.request("listed", name=self._name, digests=digests, tools=tools)
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:
-        """Ask the user to fill in a form, and return the answer as an MCP elicitation result."""
         try:
             answer = await self._link.request("form", name=self._name, message=message, schema=schema)
         except (PeerClosedError, JsonRpcError):
@@ -439,7 +435,6 @@ class AppCallGuard:
         return answer if isinstance(answer, dict) else {"action": "cancel"}
 
     def record(self, tool: str, arguments: Any, began: float, *, result: Any, error: str | None) -> None:
-        """Record a call that has ended."""
         seconds = round(time.monotonic() - began, 4)
         outcome = {"result": _cut(result), "error": error, "seconds": seconds}
         self._link.post("called", name=self._name, tool=tool, arguments=_cut(arguments), **outcome)
@@ -465,11 +460,9 @@ class NoCallGuard:
     forms = False
 
     async def form(self, message: str, schema: Any) -> dict[str, Any]:  # noqa: ARG002
-        """Decline: nobody can be asked."""
         return {"action": "decline"}
 
     async def refusal(self, tool: str, arguments: Any, digest: str | None) -> str | None:  # noqa: ARG002
-        """Return None: the call is allowed."""
         await asyncio.sleep(0)
         return None
 

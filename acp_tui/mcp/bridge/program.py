@@ -49,7 +49,7 @@ class StdioUpstream:
     async def start(
         cls, server: ResolvedServer, downstream: Downstream, _capabilities: dict[str, Any]
     ) -> StdioUpstream:
-        """Start the server. Raises `RpcError`."""
+        """Start the server. Raises `JsonRpcError`."""
         folder = server.cwd or downstream.roots[0]
         if not Path(folder).is_dir():
             reason = f"its folder {escape_line(str(folder))} does not exist"
@@ -67,7 +67,7 @@ class StdioUpstream:
         return cls(server, process, downstream)
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:
-        """Pass a request on to the server and return the result. Raises `RpcError`.
+        """Pass a request on to the server and return the result. Raises `JsonRpcError`.
 
         The request keeps the id `request_id`. A new id is chosen if `request_id` is None or already in use.
         """
@@ -77,11 +77,9 @@ class StdioUpstream:
             raise JsonRpcError(SERVER_ERROR, await self._end_sentence()) from None
 
     def notify(self, method: str, params: Any) -> None:
-        """Pass a notification on to the server."""
         self._peer.notify(method, params)
 
     async def close(self) -> None:
-        """End the server and all processes it started."""
         await self._process.end()
         self._task.cancel()
         await asyncio.wait([self._task])
@@ -160,7 +158,7 @@ async def _run(
 async def open_sdk_upstream(
     server: ResolvedServer, downstream: Downstream, capabilities: dict[str, Any]
 ) -> Upstream:
-    """Connect to a server with the SDK, which is imported only here. Raises `RpcError`."""
+    """Connect to a server with the SDK, which is imported only here. Raises `JsonRpcError`."""
     from acp_tui.mcp.bridge.sdk_upstream import SdkUpstream
 
     return await SdkUpstream.connect(server, downstream, capabilities)

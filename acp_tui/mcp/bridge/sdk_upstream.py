@@ -57,7 +57,7 @@ class SdkUpstream:
     async def connect(
         cls, server: ResolvedServer, downstream: Downstream, capabilities: dict[str, Any]
     ) -> SdkUpstream:
-        """Connect to a server. Raises `RpcError`.
+        """Connect to a server. Raises `JsonRpcError`.
 
         The server can ask the user questions if the client capabilities `capabilities` have `elicitation`.
         """
@@ -92,7 +92,7 @@ class SdkUpstream:
         """Drop a notification of the agent: the SDK has its own session with the server."""
 
     async def request(self, method: str, params: Any, request_id: RequestId | None = None) -> Any:  # noqa: ARG002
-        """Answer a request of the agent, or pass it on to the server with a new id. Raises `RpcError`."""
+        """Answer a request of the agent, or pass it on to the server with a new id. Raises `JsonRpcError`."""
         is_modern = self._connection.is_modern
         match method:
             case "initialize":
@@ -150,7 +150,7 @@ class SdkUpstream:
 
         The server can return questions instead. An agent that uses revision 2026-07-28 or later gets them as
         they are. An older agent gets them as requests, and its answers are sent to the server until the
-        server returns its final result. Raises `RpcError` if there is none after `MAX_ROUNDS` rounds.
+        server returns its final result. Raises `JsonRpcError` if there is none after `MAX_ROUNDS` rounds.
         """
         result = await self._send(method, params)
         agent_is_modern = isinstance(params, dict) and _VERSION_KEY in (params.get("_meta") or {})
