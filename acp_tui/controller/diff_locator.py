@@ -27,6 +27,59 @@ MAX_FILE_SIZE = 1_000_000
 """The maximum size in bytes of a file to read."""
 
 
+class DiffLocator:
+    """Finds the lines of diffs in the files as soon as the agent sends the diffs: files can change later."""
+
+    def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
+        self._files = files
+        self._note = note
+        self._tried: set[tuple[int, bool, str, str, str]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def see(self, changes: Sequence[Change], *, history: bool) -> None:
+        """For each diff in these changes, search the line at which the diff applies, if `_is_new` is True.
+
+        With `history`, the changes are a replay and are skipped, because the files may have changed since.
+        """
+        for change in changes:
+            call = change.entry
+            if not isinstance(call, ToolCall) or history:
+                continue
+            for diff in call.content:
+                if isinstance(diff, Diff) and self._is_new(diff, call):
+                    task = asyncio.create_task(self._place(call, diff))
+                    self._tasks.add(task)
+                    task.add_done_callback(self._tasks.discard)
+
+    def _is_new(self, diff: Diff, call: ToolCall) -> bool:
+        """Return True if the diff's line is unknown and has not been searched for in this phase of the call.
+
+        There are two phases: before and after the end of the call. Agents repeat a diff with every update,
+        but one search per phase is enough. Return False for a patch, and for a diff without an old or a new
+        text.
+        """
+        if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
+            return False
+        key = (call.id, call.done, diff.path, diff.old, diff.new)
+        known = key in self._tried
+        self._tried.add(key)
+        return not known
+
+    async def _place(self, call: ToolCall, diff: Diff) -> None:
+        applied = call.status == "completed"
+        text = await asyncio.to_thread(read_for_display, diff.path, self._files)
+        line = line_in_text(diff, text, applied=applied)
+        index = next((at for at, item in enumerate(call.content) if item == diff), None)
+        if line is not None and index is not None and diff.line is None:
+            self._note(DiffPlaced(call.call_id, index, diff.path, line))
+
+    async def close(self) -> None:
+        """Cancel the running searches for lines."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+
 async def whole_file_diffs(call: ToolCall, files: FileAccess) -> list[tuple[Diff, Diff]]:
     """Return each diff of a part of a file, together with the same change as a diff of the whole file.
 
@@ -102,56 +155,3 @@ def read_for_display(path: str, files: FileAccess) -> str:
         if reading.inside and not reading.sensitive and reading.size <= MAX_FILE_SIZE:
             return escape_controls(reading.text())
     return ""
-
-
-class DiffLocator:
-    """Finds the lines of diffs in the files as soon as the agent sends the diffs: files can change later."""
-
-    def __init__(self, files: FileAccess, note: Callable[[Event], None]) -> None:
-        self._files = files
-        self._note = note
-        self._tried: set[tuple[int, bool, str, str, str]] = set()
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    def see(self, changes: Sequence[Change], *, history: bool) -> None:
-        """For each diff in these changes, search the line at which the diff applies, if `_is_new` is True.
-
-        With `history`, the changes are a replay and are skipped, because the files may have changed since.
-        """
-        for change in changes:
-            call = change.entry
-            if not isinstance(call, ToolCall) or history:
-                continue
-            for diff in call.content:
-                if isinstance(diff, Diff) and self._is_new(diff, call):
-                    task = asyncio.create_task(self._place(call, diff))
-                    self._tasks.add(task)
-                    task.add_done_callback(self._tasks.discard)
-
-    def _is_new(self, diff: Diff, call: ToolCall) -> bool:
-        """Return True if the diff's line is unknown and has not been searched for in this phase of the call.
-
-        There are two phases: before and after the end of the call. Agents repeat a diff with every update,
-        but one search per phase is enough. Return False for a patch, and for a diff without an old or a new
-        text.
-        """
-        if diff.line is not None or diff.patch is not None or not diff.old or diff.new is None:
-            return False
-        key = (call.id, call.done, diff.path, diff.old, diff.new)
-        known = key in self._tried
-        self._tried.add(key)
-        return not known
-
-    async def _place(self, call: ToolCall, diff: Diff) -> None:
-        applied = call.status == "completed"
-        text = await asyncio.to_thread(read_for_display, diff.path, self._files)
-        line = line_in_text(diff, text, applied=applied)
-        index = next((at for at, item in enumerate(call.content) if item == diff), None)
-        if line is not None and index is not None and diff.line is None:
-            self._note(DiffPlaced(call.call_id, index, diff.path, line))
-
-    async def close(self) -> None:
-        """Cancel the running searches for lines."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)

@@ -43,6 +43,7 @@ GUARD_OPTIONS = [
     PermissionOption("reject-always", "Reject always", "reject_always"),
 ]
 """The options of acp-tui's own questions, asked before it accesses a file or runs something for the agent."""
+ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 @dataclass(slots=True)
@@ -327,9 +328,6 @@ def _option_to_send(question: Question, chosen: PermissionOption) -> PermissionO
     instead. If it is unclear which option that is, the chosen option is sent.
     """
     return question.option_once(allow=chosen.kind.startswith("allow")) or chosen
-
-
-ANSWERS: tuple[Literal["allow", "reject"], ...] = ("allow", "reject")
 
 
 def offer_rules(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Session
 
+
 LONGEST_PAUSE = 2.0
 """The longest pause between two records, in seconds. Longer ones are shortened."""
 INSTANT = float("inf")
@@ -20,11 +21,6 @@ INSTANT = float("inf")
 SPEEDS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, INSTANT)
 BATCH = 500
 """The maximum number of records that `advance` plays per call, so that the screen is drawn in between."""
-
-
-def _is_prompt(record: Record) -> bool:
-    frame = record.frame
-    return record.direction == "sent" and isinstance(frame, dict) and frame.get("method") == "session/prompt"
 
 
 class Player:
@@ -151,3 +147,8 @@ class Player:
         self.elapsed = self._due[self.played]
         self.played += 1
         return changes
+
+
+def _is_prompt(record: Record) -> bool:
+    frame = record.frame
+    return record.direction == "sent" and isinstance(frame, dict) and frame.get("method") == "session/prompt"

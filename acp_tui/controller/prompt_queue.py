@@ -27,46 +27,6 @@ if TYPE_CHECKING:
 
 ANSWER_SECONDS = 10.0
 """The longest wait for the answer to an offered prompt. No other prompt is sent during the wait."""
-
-
-class Steering:
-    """Offers prompts to the agent one by one. A prompt leaves the queue when the agent has taken it."""
-
-    def __init__(self, conversation: Conversation) -> None:
-        self._conversation = conversation
-        self._lock = asyncio.Lock()  # held until the agent has said whether it takes a prompt
-
-    @property
-    def supported(self) -> bool:
-        """Whether the agent advertises that it accepts messages during a turn."""
-        agent = self._conversation.session.agent
-        return agent is not None and agent.can_steer
-
-    @property
-    def waiting(self) -> bool:
-        """Whether a prompt was offered and the agent has not answered yet."""
-        return self._lock.locked()
-
-    async def offer(self, prompt_id: str, blocks: Sequence[dict[str, Any]]) -> None:
-        """Offer a queued prompt to the agent. The prompt stays queued if the agent does not take it."""
-        async with self._lock:
-            session = self._conversation.session
-            if not session.working or all(prompt.id != prompt_id for prompt in session.queue):
-                return  # the turn ended or the prompt was removed during the wait for another prompt
-            try:
-                outcome = await self._conversation.steer(blocks, timeout=ANSWER_SECONDS)
-            except AgentTimeout:
-                outcome = "no answer"
-            except UserError:  # the transcript already shows that the call failed or the agent exited
-                return
-            if outcome in TAKEN_OUTCOMES:
-                self._conversation.note(Unqueued(prompt_id))
-            elif outcome != "promptRequired":
-                title = self._conversation.launch.title
-                words = "did not take the prompt into the running turn. The prompt stays in the queue."
-                self._conversation.note(Noticed("warning", f"{title} {words}"))
-
-
 INCOMPLETE_PROMPT = "Not sent: this prompt's secrets were masked when it was saved. Write the prompt again."
 """The error for a queued prompt that was restored from the log, where its secrets are masked."""
 
@@ -285,6 +245,44 @@ class PromptQueue:
             session = self._conversation.session
             if not self._send_unread() and session.stop_reason == "end_turn":
                 self._send_next()
+
+
+class Steering:
+    """Offers prompts to the agent one by one. A prompt leaves the queue when the agent has taken it."""
+
+    def __init__(self, conversation: Conversation) -> None:
+        self._conversation = conversation
+        self._lock = asyncio.Lock()  # held until the agent has said whether it takes a prompt
+
+    @property
+    def supported(self) -> bool:
+        """Whether the agent advertises that it accepts messages during a turn."""
+        agent = self._conversation.session.agent
+        return agent is not None and agent.can_steer
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a prompt was offered and the agent has not answered yet."""
+        return self._lock.locked()
+
+    async def offer(self, prompt_id: str, blocks: Sequence[dict[str, Any]]) -> None:
+        """Offer a queued prompt to the agent. The prompt stays queued if the agent does not take it."""
+        async with self._lock:
+            session = self._conversation.session
+            if not session.working or all(prompt.id != prompt_id for prompt in session.queue):
+                return  # the turn ended or the prompt was removed during the wait for another prompt
+            try:
+                outcome = await self._conversation.steer(blocks, timeout=ANSWER_SECONDS)
+            except AgentTimeout:
+                outcome = "no answer"
+            except UserError:  # the transcript already shows that the call failed or the agent exited
+                return
+            if outcome in TAKEN_OUTCOMES:
+                self._conversation.note(Unqueued(prompt_id))
+            elif outcome != "promptRequired":
+                title = self._conversation.launch.title
+                words = "did not take the prompt into the running turn. The prompt stays in the queue."
+                self._conversation.note(Noticed("warning", f"{title} {words}"))
 
 
 def _blocks_of(text: str, blocks: list[dict[str, Any]] | None) -> list[dict[str, Any]]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 _running: set[asyncio.Task[Any]] = set()  # asyncio itself keeps only weak references
+MAX_CHARACTERS_TO_COUNT = 1_000_000
+"""The changed lines of files larger than this are not counted."""
 
 
 def run_to_end(
@@ -41,10 +43,6 @@ def run_to_end(
         return await asyncio.shield(task)
 
     return run
-
-
-MAX_CHARACTERS_TO_COUNT = 1_000_000
-"""The changed lines of files larger than this are not counted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,205 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.workspace.files.open_folder import Roots
 
 
-async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
-    """Add the user's tokens to the servers in `sent` that have a URL and `send_token`.
-
-    Return one notice for each of these servers: that the token was added, or why there is none. `sent`
-    contains the servers as ACP objects; `servers` contains the definitions of the servers.
-    """
-    definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
-    targets = [target for target in sent if target["name"] in definitions and "url" in target]
-    return [await _add_token(target, definitions[target["name"]]) for target in targets]
-
-
-async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
-    from acp_tui.mcp.sign_in.actions import token_header
-    from acp_tui.mcp.sign_in.interaction import SignInError
-
-    name = escape_line(server.name)
-    try:
-        header = await token_header(mcp.resolve_server(server))
-    except SignInError as error:
-        return Noticed("warning", f"The agent gets no token for {name}. {error}")
-    if header is None:
-        advice = f"run `acp-tui mcp sign-in {name}` and start a new session"
-        return Noticed("warning", f"The agent gets no token for {name}: you are not signed in; {advice}.")
-    target["headers"] = [*target["headers"], {"name": "Authorization", "value": header.value}]
-    return Noticed("info", f"The agent was given your token for {name}. The token {header.describe_end()}.")
-
-
-def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
-    """Return the `clientCapabilities` of `initialize`.
-
-    `elicitation`: forms can be shown to a user. `terminal_sign_in`: sign-in programs can run in a terminal.
-    """
-    capabilities: dict[str, Any] = {
-        "fs": {"readTextFile": True, "writeTextFile": True},
-        "terminal": True,
-        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
-        "subagents": {},
-        # Several agents run commands themselves and report the output only in this extension.
-        "_meta": {"terminal_output": True},
-    }
-    if terminal_sign_in:
-        capabilities["auth"] = {"terminal": True}
-        # An older extension: several agents use it to suggest the command that signs in.
-        capabilities["_meta"]["terminal-auth"] = True
-    if elicitation:
-        capabilities["elicitation"] = {"form": {}, "url": {}}
-    return capabilities
-
-
-@dataclass(frozen=True, slots=True)
-class McpServerStatus:
-    """An MCP server in the settings, and whether and how it was sent to the agent."""
-
-    name: str
-    transport: str
-    reason_not_sent: str | None = None
-    """A clause that says why the server was not sent; None if it was sent."""
-    bridge_reason: str | None = None
-    """A clause that says why a bridge was sent in place of the server; None if no bridge was sent."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionParameters:
-    """The parameters for opening a session, apart from its folder."""
-
-    directories: list[str]
-    servers: list[SentServer]
-    statuses: list[McpServerStatus]  # of all MCP servers in the settings
-    warnings: list[str]  # a sentence for everything that the agent does not support
-
-
-def session_parameters(
-    agent: Agent,
-    launch: Launch,
-    directories: Iterable[Path],
-    servers: Sequence[Server],
-    is_signed_in: Callable[[str], bool],
-) -> SessionParameters:
-    """Return the session parameters that the agent supports, with warnings about unsupported ones.
-
-    `is_signed_in` returns whether the user has signed in at the MCP server with this URL.
-    """
-    warnings: list[str] = []
-    names = [str(directory) for directory in directories]
-    if names and not agent.can("sessionCapabilities", "additionalDirectories"):
-        warnings.append(
-            f"{launch.title} does not support additional directories; ignored: {', '.join(names)}."
-        )
-        names = []
-    http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
-    sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse, is_signed_in=is_signed_in)
-    statuses = [
-        McpServerStatus(one.server.name, one.server.transport, bridge_reason=one.bridge_reason)
-        for one in sent
-    ]
-    statuses += map(not_sent, others)
-    warnings += [not_used_sentence(unsent) for unsent in others if not unsent.intended]
-    return SessionParameters(names, sent, statuses, warnings)
-
-
-def not_sent(unsent: UnsentServer) -> McpServerStatus:
-    """Return the status of a server that the agent does not get."""
-    return McpServerStatus(unsent.server.name, unsent.server.transport, unsent.reason)
-
-
-def not_used_sentence(unsent: UnsentServer) -> str:
-    """Return the notice for a server that the agent does not get."""
-    return f"The MCP server {unsent.server.name} is not used: {unsent.reason}."
-
-
-async def restore_settings(
-    agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
-) -> None:
-    """Set the offered settings to their values in `session.settings`, and add notices about the result.
-
-    Raises `AgentGone` and `SignInNeeded`. `timeout` is for each request, in seconds.
-    """
-    wanted = dict(session.settings)
-    restored: list[str] = []
-    reasons: dict[str, str] = {}
-    sign_in_needed: SignInNeeded | None = None
-    for key in sorted(wanted, key=lambda key: SETTING_ORDER.get(key, 1)):
-        setting = wanted[key]
-        if _has(session, key, setting):
-            continue
-        option = options_by_key(session).get(key)
-        if option is None:
-            reasons[key] = "the agent no longer offers this setting"
-        elif option.kind == "select" and setting.value not in [choice.value for choice in option.choices]:
-            reasons[key] = f"the agent no longer offers {setting.value_name}"
-        else:
-            try:
-                await _set_for_sure(agent, session, option, setting.value, timeout)
-            except AgentGone:
-                raise
-            except RequestFailed as failure:
-                reasons[key] = failure.error.message
-                sign_in_needed = failure if isinstance(failure, SignInNeeded) else sign_in_needed
-            except ConnectionFault as fault:
-                reasons[key] = str(fault)
-            else:
-                restored.append(key)
-    failed = [key for key in wanted if not _has(session, key, wanted[key])]
-    for key in failed:
-        note(Noticed("warning", _not_restored(session, key, wanted[key], reasons.get(key))))
-    names = [f"{wanted[key].name}: {wanted[key].value_name}" for key in restored if key not in failed]
-    if names:
-        note(Noticed("info", f"Restored {', '.join(names)}"))
-    note(SettingsRestored(failed))
-    if sign_in_needed is not None:
-        raise sign_in_needed
-
-
-def _has(session: Session, key: str, setting: Setting) -> bool:
-    current = current_settings(session).get(key)
-    return current is not None and current.value == setting.value
-
-
-async def _set_for_sure(
-    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
-) -> None:
-    """Set a value. If the agent refuses, set the value that it reports as the current one, then try again.
-
-    Kimi Code reports its default mode for a session that is in plan mode, and refuses to change to plan mode
-    because the session is already in plan mode. If the reported mode is set first, plan mode is accepted.
-    """
-    reported = option.current
-    try:
-        await _set(agent, session, option, value, timeout)
-    except RequestFailed as failure:
-        if reported is None:
-            raise
-        try:
-            await _set(agent, session, option, reported, timeout)
-            await _set(agent, session, option, value, timeout)
-        except RequestFailed:
-            raise failure from None
-
-
-async def _set(
-    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
-) -> None:
-    session_id = session.session_id
-    assert session_id is not None
-    if option in session.config_options:
-        await agent.set_config_option(session_id, option.id, value, timeout=timeout)
-    elif option.id == MODE:
-        await agent.set_mode(session_id, str(value), timeout=timeout)
-    else:
-        await agent.set_model(session_id, str(value), timeout=timeout)
-
-
-def _not_restored(session: Session, key: str, setting: Setting, reason: str | None) -> str:
-    current = current_settings(session).get(key)
-    now = f"{setting.name} is {current.value_name}, " if current is not None else f"{setting.name} is "
-    why = reason or "the agent accepted the change but did not make it"
-    return f"{now}no longer {setting.value_name}: {why}"
-
-
 QUIET_SECONDS = 0.3
 """A replayed history counts as complete when nothing has arrived for this long."""
 PROMPT_MISSING_SECONDS = 1.0
@@ -447,3 +248,202 @@ class SessionOpener:
             if self._session.heard_at == heard_at:
                 return True
         return self._session.history_complete
+
+
+@dataclass(frozen=True, slots=True)
+class McpServerStatus:
+    """An MCP server in the settings, and whether and how it was sent to the agent."""
+
+    name: str
+    transport: str
+    reason_not_sent: str | None = None
+    """A clause that says why the server was not sent; None if it was sent."""
+    bridge_reason: str | None = None
+    """A clause that says why a bridge was sent in place of the server; None if no bridge was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionParameters:
+    """The parameters for opening a session, apart from its folder."""
+
+    directories: list[str]
+    servers: list[SentServer]
+    statuses: list[McpServerStatus]  # of all MCP servers in the settings
+    warnings: list[str]  # a sentence for everything that the agent does not support
+
+
+def session_parameters(
+    agent: Agent,
+    launch: Launch,
+    directories: Iterable[Path],
+    servers: Sequence[Server],
+    is_signed_in: Callable[[str], bool],
+) -> SessionParameters:
+    """Return the session parameters that the agent supports, with warnings about unsupported ones.
+
+    `is_signed_in` returns whether the user has signed in at the MCP server with this URL.
+    """
+    warnings: list[str] = []
+    names = [str(directory) for directory in directories]
+    if names and not agent.can("sessionCapabilities", "additionalDirectories"):
+        warnings.append(
+            f"{launch.title} does not support additional directories; ignored: {', '.join(names)}."
+        )
+        names = []
+    http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
+    sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse, is_signed_in=is_signed_in)
+    statuses = [
+        McpServerStatus(one.server.name, one.server.transport, bridge_reason=one.bridge_reason)
+        for one in sent
+    ]
+    statuses += map(not_sent, others)
+    warnings += [not_used_sentence(unsent) for unsent in others if not unsent.intended]
+    return SessionParameters(names, sent, statuses, warnings)
+
+
+async def add_tokens(sent: list[dict[str, Any]], servers: Iterable[Server]) -> list[Noticed]:
+    """Add the user's tokens to the servers in `sent` that have a URL and `send_token`.
+
+    Return one notice for each of these servers: that the token was added, or why there is none. `sent`
+    contains the servers as ACP objects; `servers` contains the definitions of the servers.
+    """
+    definitions = {server.name: server for server in servers if server.sign_in and server.sign_in.send_token}
+    targets = [target for target in sent if target["name"] in definitions and "url" in target]
+    return [await _add_token(target, definitions[target["name"]]) for target in targets]
+
+
+async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
+    from acp_tui.mcp.sign_in.actions import token_header
+    from acp_tui.mcp.sign_in.interaction import SignInError
+
+    name = escape_line(server.name)
+    try:
+        header = await token_header(mcp.resolve_server(server))
+    except SignInError as error:
+        return Noticed("warning", f"The agent gets no token for {name}. {error}")
+    if header is None:
+        advice = f"run `acp-tui mcp sign-in {name}` and start a new session"
+        return Noticed("warning", f"The agent gets no token for {name}: you are not signed in; {advice}.")
+    target["headers"] = [*target["headers"], {"name": "Authorization", "value": header.value}]
+    return Noticed("info", f"The agent was given your token for {name}. The token {header.describe_end()}.")
+
+
+def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
+    """Return the `clientCapabilities` of `initialize`.
+
+    `elicitation`: forms can be shown to a user. `terminal_sign_in`: sign-in programs can run in a terminal.
+    """
+    capabilities: dict[str, Any] = {
+        "fs": {"readTextFile": True, "writeTextFile": True},
+        "terminal": True,
+        "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
+        "subagents": {},
+        # Several agents run commands themselves and report the output only in this extension.
+        "_meta": {"terminal_output": True},
+    }
+    if terminal_sign_in:
+        capabilities["auth"] = {"terminal": True}
+        # An older extension: several agents use it to suggest the command that signs in.
+        capabilities["_meta"]["terminal-auth"] = True
+    if elicitation:
+        capabilities["elicitation"] = {"form": {}, "url": {}}
+    return capabilities
+
+
+def not_sent(unsent: UnsentServer) -> McpServerStatus:
+    """Return the status of a server that the agent does not get."""
+    return McpServerStatus(unsent.server.name, unsent.server.transport, unsent.reason)
+
+
+def not_used_sentence(unsent: UnsentServer) -> str:
+    """Return the notice for a server that the agent does not get."""
+    return f"The MCP server {unsent.server.name} is not used: {unsent.reason}."
+
+
+async def restore_settings(
+    agent: AgentConnection, session: Session, note: Callable[[Event], None], *, timeout: float
+) -> None:
+    """Set the offered settings to their values in `session.settings`, and add notices about the result.
+
+    Raises `AgentGone` and `SignInNeeded`. `timeout` is for each request, in seconds.
+    """
+    wanted = dict(session.settings)
+    restored: list[str] = []
+    reasons: dict[str, str] = {}
+    sign_in_needed: SignInNeeded | None = None
+    for key in sorted(wanted, key=lambda key: SETTING_ORDER.get(key, 1)):
+        setting = wanted[key]
+        if _has(session, key, setting):
+            continue
+        option = options_by_key(session).get(key)
+        if option is None:
+            reasons[key] = "the agent no longer offers this setting"
+        elif option.kind == "select" and setting.value not in [choice.value for choice in option.choices]:
+            reasons[key] = f"the agent no longer offers {setting.value_name}"
+        else:
+            try:
+                await _set_for_sure(agent, session, option, setting.value, timeout)
+            except AgentGone:
+                raise
+            except RequestFailed as failure:
+                reasons[key] = failure.error.message
+                sign_in_needed = failure if isinstance(failure, SignInNeeded) else sign_in_needed
+            except ConnectionFault as fault:
+                reasons[key] = str(fault)
+            else:
+                restored.append(key)
+    failed = [key for key in wanted if not _has(session, key, wanted[key])]
+    for key in failed:
+        note(Noticed("warning", _not_restored(session, key, wanted[key], reasons.get(key))))
+    names = [f"{wanted[key].name}: {wanted[key].value_name}" for key in restored if key not in failed]
+    if names:
+        note(Noticed("info", f"Restored {', '.join(names)}"))
+    note(SettingsRestored(failed))
+    if sign_in_needed is not None:
+        raise sign_in_needed
+
+
+def _has(session: Session, key: str, setting: Setting) -> bool:
+    current = current_settings(session).get(key)
+    return current is not None and current.value == setting.value
+
+
+async def _set_for_sure(
+    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
+) -> None:
+    """Set a value. If the agent refuses, set the value that it reports as the current one, then try again.
+
+    Kimi Code reports its default mode for a session that is in plan mode, and refuses to change to plan mode
+    because the session is already in plan mode. If the reported mode is set first, plan mode is accepted.
+    """
+    reported = option.current
+    try:
+        await _set(agent, session, option, value, timeout)
+    except RequestFailed as failure:
+        if reported is None:
+            raise
+        try:
+            await _set(agent, session, option, reported, timeout)
+            await _set(agent, session, option, value, timeout)
+        except RequestFailed:
+            raise failure from None
+
+
+async def _set(
+    agent: AgentConnection, session: Session, option: ConfigOption, value: str | bool, timeout: float
+) -> None:
+    session_id = session.session_id
+    assert session_id is not None
+    if option in session.config_options:
+        await agent.set_config_option(session_id, option.id, value, timeout=timeout)
+    elif option.id == MODE:
+        await agent.set_mode(session_id, str(value), timeout=timeout)
+    else:
+        await agent.set_model(session_id, str(value), timeout=timeout)
+
+
+def _not_restored(session: Session, key: str, setting: Setting, reason: str | None) -> str:
+    current = current_settings(session).get(key)
+    now = f"{setting.name} is {current.value_name}, " if current is not None else f"{setting.name} is "
+    why = reason or "the agent accepted the change but did not make it"
+    return f"{now}no longer {setting.value_name}: {why}"

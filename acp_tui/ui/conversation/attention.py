@@ -20,12 +20,12 @@ from acp_tui.ui.dialogs.base_screen import app_of
 from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from acp_tui.config.settings import Settings
     from acp_tui.config.validators import Problem
     from acp_tui.ui.dialogs.base_screen import BaseScreen
-    from acp_tui.ui.terminal.passthrough import Activity, TabProgress, WindowTitle
+    from acp_tui.ui.terminal.passthrough import Activity
     from acp_tui.ui.widgets.status_facts import StatusFacts
 
 
@@ -45,31 +45,9 @@ _OSC_777 = ("foot", "rxvt")
 class Attention:
     """Watches the phase of one conversation, and alerts the user to questions and ended turns."""
 
-    def __init__(
-        self,
-        send: Callable[[str], None],
-        title: Callable[[], WindowTitle],
-        progress: Callable[[], TabProgress],
-        *,
-        has_focus: Callable[[], bool],
-        is_in_front: Callable[[], bool],
-        environ: Mapping[str, str] | None = None,
-    ) -> None:
-        """Create an `Attention` for one conversation.
-
-        Args:
-            send: Writes an escape sequence to the terminal.
-            title: Returns the window title, which all conversations share.
-            progress: Returns the terminal tab's progress indicator, which all conversations share.
-            has_focus: Returns True while the terminal's window has the focus.
-            is_in_front: Returns True while the conversation is on the screen.
-            environ: The environment; by default the environment of the process.
-        """
-        self._send = send
-        self._title = title
-        self._progress = progress
-        self._has_focus = has_focus
-        self._is_in_front = is_in_front
+    def __init__(self, screen: BaseScreen, environ: Mapping[str, str] | None = None) -> None:
+        """`environ` is by default the environment of the process."""
+        self._screen = screen
         self._environ = os.environ if environ is None else environ
         self._phase = ""
         self._is_stopped = False
@@ -77,21 +55,10 @@ class Attention:
         self._mode = "off"  # until the settings have been read
         self._command: Sequence[str] = ()
 
-    @classmethod
-    def for_screen(cls, screen: BaseScreen) -> Attention:
-        """Create an `Attention` for the conversation on a screen."""
-        return cls(
-            lambda sequence: write_to_terminal(screen.app, sequence),
-            lambda: app_of(screen).window_title,
-            lambda: app_of(screen).tab_progress,
-            has_focus=lambda: screen.app.app_focus,
-            is_in_front=lambda: screen.is_in_front,
-        )
-
     def configure(self, settings: Settings) -> list[Problem]:
         """Apply the settings and return the problems with them."""
         self._mode, self._command = settings.notify, settings.notify_command
-        self._progress().configure(settings.terminal_progress)
+        app_of(self._screen).tab_progress.configure(settings.terminal_progress)
         return notify_command_problems(settings)
 
     def update(self, facts: StatusFacts, question: str = "") -> None:
@@ -103,9 +70,9 @@ class Attention:
             return
         phase = facts.phase
         self._show_title(phase, facts)
-        self._progress().show(self, _activity(facts), facts.plan_share)
+        app_of(self._screen).tab_progress.show(self, _activity(facts), facts.plan_share)
         before, self._phase = self._phase, phase
-        is_seen = self._has_focus() and (self._is_in_front() or phase != "asking")
+        is_seen = self._screen.app.app_focus and (self._screen.is_in_front or phase != "asking")
         if phase == before or is_seen:
             return
         agent, where = _short(facts.agent), f" – {_short(facts.project)}" if facts.project else ""
@@ -117,25 +84,27 @@ class Attention:
 
     def send_message(self, agent: str, message: str) -> None:
         """Alert the user to a message from the agent, unless the window has the focus."""
-        if not self._has_focus():
+        if not self._screen.app.app_focus:
             self._alert("message", f"{_short(agent)}: {_short(message)}")
 
     def stop(self) -> None:
         """Restore the window title, and remove the progress indicator. Later calls of `update` do nothing."""
         self._is_stopped = True
-        self._title().release(self)
-        self._progress().show(self, None)
+        app_of(self._screen).window_title.release(self)
+        app_of(self._screen).tab_progress.show(self, None)
 
     def _show_title(self, phase: str, facts: StatusFacts) -> None:
-        if self._mode != "off" and self._is_in_front():
+        if self._mode != "off" and self._screen.is_in_front:
             parts = [_TITLES.get(phase, "acp-tui"), *map(_short, filter(None, (facts.title, facts.project)))]
-            self._title().show(self, " – ".join(parts))
+            app_of(self._screen).window_title.show(self, " – ".join(parts))
 
     def _alert(self, kind: Kind, text: str) -> None:
         if self._mode in ("bell", "all"):
-            self._send("\x07" * (2 if kind == "needs_you" else 1))
+            write_to_terminal(self._screen.app, "\x07" * (2 if kind == "needs_you" else 1))
         if self._mode in ("terminal", "all"):
-            self._send(wrap_for_multiplexer(self._notification(kind, text), self._environ))
+            write_to_terminal(
+                self._screen.app, wrap_for_multiplexer(self._notification(kind, text), self._environ)
+            )
         if self._command:
             self._run(kind, text)
 

@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 
+from acp_tui.errors import UserError
 from acp_tui.session.state import Session, Terminal
 from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.agent_settings import AgentSettings
 from acp_tui.ui.conversation.attention import Attention
-from acp_tui.ui.conversation.export_dialog import ExportDialog
 from acp_tui.ui.conversation.mcp_servers import ConversationMcp
 from acp_tui.ui.conversation.own_tools import OwnTools
-from acp_tui.ui.conversation.pending_questions import PendingQuestions
 from acp_tui.ui.conversation.prompt_messages import PromptFiller, PromptMessageHandler
-from acp_tui.ui.conversation.question_dialogs import QuestionDialogs
+from acp_tui.ui.conversation.question_dialogs import PendingQuestions, QuestionDialogs
 from acp_tui.ui.conversation.reopening import AgentReadiness, Continuation
 from acp_tui.ui.conversation.review_opener import ReviewOpener
 from acp_tui.ui.conversation.rewind import RewindActions
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 
     from acp_tui.app_context import AppContext
     from acp_tui.controller import Conversation, QuestionHandler
-    from acp_tui.errors import UserError
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
@@ -57,201 +55,8 @@ if TYPE_CHECKING:
     from acp_tui.ui.dialogs.interfaces import PreparedConversation
 
 
-class SessionCommands:
-    """Starts a new session, and shows the permission rules and the log."""
-
-    def __init__(
-        self, screen: SessionScreen, runner: ConversationRunner, new_session: NewSession | None
-    ) -> None:
-        """`new_session` makes a screen for a new session with the same agent in the same folder."""
-        self._screen = screen
-        self._runner = runner
-        self._new_session = new_session
-
-    def commands(self) -> Iterator[PaletteCommand]:
-        """Return the commands that are available now, for the command palette."""
-        if self._new_session is not None:
-            yield PaletteCommand("New session", self.open_new_session, "Session")
-        if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
-            yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
-
-    def open_new_session(self, draft: PromptDraft | None = None) -> None:
-        """Open a new session. If `draft` is given, put it into the prompt of that session."""
-        if reason := self._screen.busy_reason():
-            self._screen.notify(reason, markup=False)
-        elif self._new_session is not None:
-            screen = self._new_session(draft)
-            self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
-
-    def open_rules(self, rule_id: str | None = None) -> None:
-        """Open the list of permission rules. If `rule_id` is given, select that rule."""
-        from acp_tui.ui.permission.rules_screen import RulesScreen
-
-        if (conversation := self._runner.conversation) is not None:
-            policy = conversation.options.policy
-            self._screen.open_dialog(RulesScreen(conversation.rules, policy=policy, rule_id=rule_id))
-
-    def open_rules_of(self, entry: Entry) -> bool:
-        """Open the rules and select the one that decided about `entry`; return False if no rule did."""
-        from acp_tui.session.state import Notice, Permission
-
-        if not (isinstance(entry, Permission | Notice) and entry.rule_ids):
-            return False
-        self.open_rules(entry.rule_ids[0])
-        return True
-
-    def _open_log(self) -> None:
-        conversation = self._runner.conversation
-        if conversation is not None and conversation.log_path is not None:
-            self._screen.entry_actions.edit_file(str(conversation.log_path))
-
-
 REPEAT_SECONDS = 1.0
 """The maximum number of seconds between two presses of Esc that open the rewind dialog."""
-
-
-class StopKey:
-    """Closes what is open in the conversation, or stops what is running."""
-
-    def __init__(
-        self,
-        screen: SessionScreen,
-        prompt: Prompt,
-        runner: ConversationRunner,
-        user_commands: UserCommandActions,
-        rewind: RewindActions,
-    ) -> None:
-        self._screen = screen
-        self._prompt = prompt
-        self._runner = runner
-        self._user_commands = user_commands
-        self._rewind = rewind
-        self._clock = time.monotonic
-        self._idle_press = -math.inf  # when the key was pressed with nothing to close or stop
-
-    @property
-    def label(self) -> str:
-        """What the key does now, for the footer; empty if it does nothing."""
-        screen = self._screen
-        if self._prompt.has_open_menu or screen.find.is_open or screen.panes.is_overlay:
-            return "close"
-        if screen.session.working or self._user_commands.any_running or self._runner.sign_in.waiting:
-            return "stop"
-        if screen.transcript.has_focus:
-            return "prompt"
-        return "twice: rewind" if self._can_rewind and not self._prompt.text else ""
-
-    @property
-    def _can_rewind(self) -> bool:
-        conversation = self._runner.conversation
-        return conversation is not None and conversation.rewind.available
-
-    def press(self) -> None:
-        """Call `close_or_stop`. If that does nothing and the transcript has the focus, focus the prompt.
-
-        Otherwise, if the prompt is empty and a rewind is possible, two presses open the rewind dialog.
-        """
-        if self.close_or_stop():
-            self._idle_press = -math.inf
-        elif self._screen.transcript.has_focus:
-            self._screen.type_text("")  # focuses the prompt, or the line in its place
-        elif self._can_rewind and not self._prompt.text:
-            self._press_idle()
-
-    def _press_idle(self) -> None:
-        now = self._clock()
-        if now - self._idle_press < REPEAT_SECONDS:
-            self._idle_press = -math.inf
-            self._rewind.open()
-        else:
-            self._idle_press = now
-
-    def close_or_stop(self) -> bool:
-        """Close the menu, search or panes, or stop the sign-in, the turn or the user's shell command.
-
-        Only the first applicable action is taken. Return False if no action applies.
-        """
-        if self._prompt.close_menu() or self._screen.close_find_or_overlay():
-            return True
-        if self._runner.sign_in.waiting:
-            self._runner.sign_in.cancel()
-        elif self._screen.session.working:
-            self._stop_turn()
-        else:
-            return self._user_commands.stop_last()
-        return True
-
-    def _stop_turn(self) -> None:
-        if self._screen.session.cancelling:
-            key = keys.bound_keys(self._screen, "agent.restart")
-            self._screen.notify(f"The agent is stopping. {key} kills and restarts it.", markup=False)
-        else:
-            self._runner.stop_turn()
-
-
-class UserCommandActions:
-    """Keeps track of the running commands, stops them, and attaches their output to the prompt."""
-
-    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
-        self._screen = screen
-        self._prompt = prompt
-        self._runner = runner
-        self._running: list[Terminal] = []
-
-    @property
-    def any_running(self) -> bool:
-        """True while a command runs."""
-        return bool(self._running)
-
-    def show_changes(self, changes: Sequence[Change]) -> None:
-        """Note which commands have started, and offer to attach the output of those that have ended."""
-        for change in changes:
-            entry = change.entry
-            if not isinstance(entry, Terminal) or entry.owner != "user":
-                continue
-            if change.kind == "added":
-                self._running.append(entry)
-                self._screen.refresh_bindings()  # Esc now stops the command
-            if entry.ended_at is not None and any(each is entry for each in self._running):
-                self._running = [each for each in self._running if each is not entry]
-                self._screen.refresh_bindings()
-                self._prompt.offer_output(entry.command or "", partial(_output, entry))
-
-    def stop_last(self) -> bool:
-        """Stop the running command that was started last; return False if no command is running."""
-        if self._running:
-            self._runner.kill_command(self._running[-1].terminal_id)
-        return bool(self._running)
-
-    def run_entry_action(self, action: str, entry: Entry) -> bool:
-        """Run "kill" or "attach" on an entry of the transcript. For other actions, return False."""
-        match action:
-            case "kill":
-                self._stop(entry)
-            case "attach":
-                self._attach_output(entry)
-            case _:
-                return False
-        return True
-
-    def _stop(self, entry: Entry) -> None:
-        if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
-            self._runner.kill_command(entry.terminal_id)
-        else:
-            self._screen.notify("This is not one of your running commands.", timeout=3)
-
-    def _attach_output(self, entry: Entry) -> None:
-        if isinstance(entry, Terminal):
-            self._prompt.attach_output(entry.command or "", _output(entry))
-            self._prompt.focus()
-        else:
-            self._screen.notify("Only command output can be attached.", timeout=3)
-
-
-def _output(terminal: Terminal) -> str:
-    from acp_tui.ui.entries.terminal import command_output
-
-    return command_output(terminal)
 
 
 class ConversationScreen(SessionScreen):
@@ -291,14 +96,13 @@ class ConversationScreen(SessionScreen):
         self.prompt = Prompt(agent_title=agent)
         self._questions = PendingQuestions(self._update_questions)
         self.runner = ConversationRunner(make, self._questions, self)
-        self._attention = Attention.for_screen(self)
+        self._attention = Attention(self)
         self._readiness = AgentReadiness(self, self.runner)
         self._filler = PromptFiller(self, self.prompt, self.runner)
         self._user_commands = UserCommandActions(self, self.prompt, self.runner)
         self._sign_in = SignInDialogs(self, self.runner, self._readiness)
         self._subagents = SubagentViews(self)
         self._settings = AgentSettings(self, self.runner)
-        self._export = ExportDialog(self, self.runner)
         self._review = ReviewOpener(self, self.runner)
         self._mcp = ConversationMcp(self, self.prompt, self.runner)
         self._rewind = RewindActions(self, self.runner, new_session)
@@ -622,7 +426,7 @@ class ConversationScreen(SessionScreen):
             self._own_tools.toggle(prepared.conversation.launch, prepared.app_context.settings)
 
     def action_export(self) -> None:
-        self._export.open()
+        self._session_commands.export()
 
     def action_undo_rewind(self) -> None:
         """Undo the last rewind of files."""
@@ -691,3 +495,215 @@ class ConversationScreen(SessionScreen):
             await self._mcp.close()
             await self.runner.close(close_session=close_session)
             await self._worktree.after_close(notify=close_session)
+
+
+class SessionCommands:
+    """Starts a new session, exports the current one, and shows the permission rules and the log."""
+
+    def __init__(
+        self, screen: SessionScreen, runner: ConversationRunner, new_session: NewSession | None
+    ) -> None:
+        """`new_session` makes a screen for a new session with the same agent in the same folder."""
+        self._screen = screen
+        self._runner = runner
+        self._new_session = new_session
+
+    def commands(self) -> Iterator[PaletteCommand]:
+        """Return the commands that are available now, for the command palette."""
+        if self._new_session is not None:
+            yield PaletteCommand("New session", self.open_new_session, "Session")
+        if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
+            yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
+
+    def open_new_session(self, draft: PromptDraft | None = None) -> None:
+        """Open a new session. If `draft` is given, put it into the prompt of that session."""
+        if reason := self._screen.busy_reason():
+            self._screen.notify(reason, markup=False)
+        elif self._new_session is not None:
+            screen = self._new_session(draft)
+            self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
+
+    def open_rules(self, rule_id: str | None = None) -> None:
+        """Open the list of permission rules. If `rule_id` is given, select that rule."""
+        from acp_tui.ui.permission.rules_screen import RulesScreen
+
+        if (conversation := self._runner.conversation) is not None:
+            policy = conversation.options.policy
+            self._screen.open_dialog(RulesScreen(conversation.rules, policy=policy, rule_id=rule_id))
+
+    def open_rules_of(self, entry: Entry) -> bool:
+        """Open the rules and select the one that decided about `entry`; return False if no rule did."""
+        from acp_tui.session.state import Notice, Permission
+
+        if not (isinstance(entry, Permission | Notice) and entry.rule_ids):
+            return False
+        self.open_rules(entry.rule_ids[0])
+        return True
+
+    def export(self) -> None:
+        """Ask for a format, and export the conversation."""
+        self._screen.run_worker(self._export(), group="export", exclusive=True)
+
+    async def _export(self) -> None:
+        from acp_tui.ui.dialogs.choose import EXPORT_FORMATS, ChooseScreen
+        from acp_tui.ui.theme.themes import PREFIX
+
+        dialog = ChooseScreen("Export the conversation", EXPORT_FORMATS)
+        file_format = await self._screen.ask(dialog)
+        if file_format is None:
+            return
+        try:
+            path = await self._runner.export(file_format, self._screen.app.theme.removeprefix(PREFIX))
+        except UserError as error:
+            self._screen.notify_error(error)
+        else:
+            self._screen.notify(f"Exported to {path}", timeout=10, markup=False)
+
+    def _open_log(self) -> None:
+        conversation = self._runner.conversation
+        if conversation is not None and conversation.log_path is not None:
+            self._screen.entry_actions.edit_file(str(conversation.log_path))
+
+
+class StopKey:
+    """Closes what is open in the conversation, or stops what is running."""
+
+    def __init__(
+        self,
+        screen: SessionScreen,
+        prompt: Prompt,
+        runner: ConversationRunner,
+        user_commands: UserCommandActions,
+        rewind: RewindActions,
+    ) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._user_commands = user_commands
+        self._rewind = rewind
+        self._clock = time.monotonic
+        self._idle_press = -math.inf  # when the key was pressed with nothing to close or stop
+
+    @property
+    def label(self) -> str:
+        """What the key does now, for the footer; empty if it does nothing."""
+        screen = self._screen
+        if self._prompt.has_open_menu or screen.find.is_open or screen.panes.is_overlay:
+            return "close"
+        if screen.session.working or self._user_commands.any_running or self._runner.sign_in.waiting:
+            return "stop"
+        if screen.transcript.has_focus:
+            return "prompt"
+        return "twice: rewind" if self._can_rewind and not self._prompt.text else ""
+
+    @property
+    def _can_rewind(self) -> bool:
+        conversation = self._runner.conversation
+        return conversation is not None and conversation.rewind.available
+
+    def press(self) -> None:
+        """Call `close_or_stop`. If that does nothing and the transcript has the focus, focus the prompt.
+
+        Otherwise, if the prompt is empty and a rewind is possible, two presses open the rewind dialog.
+        """
+        if self.close_or_stop():
+            self._idle_press = -math.inf
+        elif self._screen.transcript.has_focus:
+            self._screen.type_text("")  # focuses the prompt, or the line in its place
+        elif self._can_rewind and not self._prompt.text:
+            self._press_idle()
+
+    def _press_idle(self) -> None:
+        now = self._clock()
+        if now - self._idle_press < REPEAT_SECONDS:
+            self._idle_press = -math.inf
+            self._rewind.open()
+        else:
+            self._idle_press = now
+
+    def close_or_stop(self) -> bool:
+        """Close the menu, search or panes, or stop the sign-in, the turn or the user's shell command.
+
+        Only the first applicable action is taken. Return False if no action applies.
+        """
+        if self._prompt.close_menu() or self._screen.close_find_or_overlay():
+            return True
+        if self._runner.sign_in.waiting:
+            self._runner.sign_in.cancel()
+        elif self._screen.session.working:
+            self._stop_turn()
+        else:
+            return self._user_commands.stop_last()
+        return True
+
+    def _stop_turn(self) -> None:
+        if self._screen.session.cancelling:
+            key = keys.bound_keys(self._screen, "agent.restart")
+            self._screen.notify(f"The agent is stopping. {key} kills and restarts it.", markup=False)
+        else:
+            self._runner.stop_turn()
+
+
+class UserCommandActions:
+    """Keeps track of the running commands, stops them, and attaches their output to the prompt."""
+
+    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
+        self._screen = screen
+        self._prompt = prompt
+        self._runner = runner
+        self._running: list[Terminal] = []
+
+    @property
+    def any_running(self) -> bool:
+        """True while a command runs."""
+        return bool(self._running)
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Note which commands have started, and offer to attach the output of those that have ended."""
+        for change in changes:
+            entry = change.entry
+            if not isinstance(entry, Terminal) or entry.owner != "user":
+                continue
+            if change.kind == "added":
+                self._running.append(entry)
+                self._screen.refresh_bindings()  # Esc now stops the command
+            if entry.ended_at is not None and any(each is entry for each in self._running):
+                self._running = [each for each in self._running if each is not entry]
+                self._screen.refresh_bindings()
+                self._prompt.offer_output(entry.command or "", partial(_output, entry))
+
+    def stop_last(self) -> bool:
+        """Stop the running command that was started last; return False if no command is running."""
+        if self._running:
+            self._runner.kill_command(self._running[-1].terminal_id)
+        return bool(self._running)
+
+    def run_entry_action(self, action: str, entry: Entry) -> bool:
+        """Run "kill" or "attach" on an entry of the transcript. For other actions, return False."""
+        match action:
+            case "kill":
+                self._stop(entry)
+            case "attach":
+                self._attach_output(entry)
+            case _:
+                return False
+        return True
+
+    def _stop(self, entry: Entry) -> None:
+        if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
+            self._runner.kill_command(entry.terminal_id)
+        else:
+            self._screen.notify("This is not one of your running commands.", timeout=3)
+
+    def _attach_output(self, entry: Entry) -> None:
+        if isinstance(entry, Terminal):
+            self._prompt.attach_output(entry.command or "", _output(entry))
+            self._prompt.focus()
+        else:
+            self._screen.notify("Only command output can be attached.", timeout=3)
+
+
+def _output(terminal: Terminal) -> str:
+    from acp_tui.ui.entries.terminal import command_output
+
+    return command_output(terminal)

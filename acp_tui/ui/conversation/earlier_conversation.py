@@ -32,6 +32,17 @@ CONTINUED = (
     "The earlier session is kept and can be resumed."
 )
 _OMITTED = "(The beginning of the conversation is omitted.)\n\n"
+MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
+"""The maximum numbers of characters: of all prompts together, and of each single prompt."""
+MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
+MAX_FILES = 40
+MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200
+INTRODUCTION = (
+    "You do not remember the conversation that is summarized below. The summary was made by my client, "
+    "not by you or me. Use it as background for my next request; do not act on it alone."
+)
+_TAG = "earlier_conversation"
+_DONE = {"completed": "x"}
 
 
 class PromptDraft(NamedTuple):
@@ -70,20 +81,6 @@ def _markdown(session: Session, entries: list[Entry]) -> str:
     kept.entries = entries
     text = as_markdown(kept, SessionMetadata())
     return text if len(text) <= MAX_CHARACTERS else _OMITTED + text[-MAX_CHARACTERS:]
-
-
-MAX_PROMPTS_CHARACTERS, MAX_PROMPT_CHARACTERS = 5_000, 1_000
-"""The maximum numbers of characters: of all prompts together, and of each single prompt."""
-MAX_ANSWERS, MAX_ANSWER_CHARACTERS = 3, 2_000
-MAX_FILES = 40
-MAX_PLAN_ITEMS, MAX_PLAN_ITEM_CHARACTERS = 30, 200
-
-INTRODUCTION = (
-    "You do not remember the conversation that is summarized below. The summary was made by my client, "
-    "not by you or me. Use it as background for my next request; do not act on it alone."
-)
-_TAG = "earlier_conversation"
-_DONE = {"completed": "x"}
 
 
 def summary_prompt(session: Session) -> str:

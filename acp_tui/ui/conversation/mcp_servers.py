@@ -27,39 +27,78 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 200_000
 """The maximum length, in characters, of a prompt that is put into the input."""
+SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
+"""Attributes of `Session` whose changes update the MCP screen."""
 
 
-@dataclass(frozen=True, slots=True)
-class OfferedPrompt:
-    """A prompt that an MCP server offered when the server was last tested."""
+class ConversationMcp:
+    """Opens the MCP screen, and offers the prompts and resources of MCP servers in the input."""
 
-    server: str
-    name: str
-    description: str
-    arguments: list[dict[str, Any]]  # as in `PromptArgumentInfo`
+    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
+        self._screen = screen
+        self._runner = runner
+        self._prompts = ServerPrompts(screen, prompt)
+        self._open: McpScreen | None = None
+        self._live: LiveServers | None = None
 
-    @property
-    def command(self) -> SlashCommand:
-        """The slash command for this prompt. Its hint consists of the names of the arguments."""
-        names = [str(one.get("name")) for one in self.arguments]
-        needed = [one.get("required") is True for one in self.arguments]
-        shown = [name if need else f"[{name}]" for name, need in zip(names, needed, strict=True)]
-        description = escape_line(self.description) or f"Prompt of the MCP server {self.server}"
-        return SlashCommand(f"{self.server}:{self.name}", description, " ".join(shown) or None)
+    def open(self, server: str | None = None) -> None:
+        """Open the MCP screen; `server` is the name of the server to show first."""
+        from acp_tui.ui.screens.mcp.known_servers import known_servers
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
+        from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
-    @property
-    def schema(self) -> dict[str, Any]:
-        """The arguments as a JSON schema."""
-        properties = {
-            str(one.get("name")): {
-                "type": "string",
-                "title": one.get("title") or one.get("name"),
-                "description": one.get("description") or "",
-            }
-            for one in self.arguments
-        }
-        required = [str(one.get("name")) for one in self.arguments if one.get("required")]
-        return {"type": "object", "properties": properties, "required": required}
+        conversation = self._runner.conversation
+        if self._open is not None:
+            return
+        if conversation is None:
+            self._screen.notify("acp-tui is still starting. Try again in a moment.", timeout=3)
+            return
+        options = conversation.options
+        if self._live is None:
+            self._live = LiveServers(conversation.cwd)
+        context = McpContext(
+            load_servers=lambda: known_servers(
+                options.servers, options.withheld_servers, conversation.mcp_servers
+            ),
+            cwd=conversation.cwd,
+            live=self._live,
+            session=self._screen.session,
+            agent=conversation.launch.title,
+            note=conversation.note,
+            edit_file=self._screen.entry_actions.edit_file,
+        )
+        self._open = McpScreen(context, server)
+        self._screen.open_dialog(self._open, self._closed)
+
+    async def close(self) -> None:
+        """End the connections that the user has made on the MCP screen."""
+        if self._live is not None:
+            await self._live.close()
+
+    def _closed(self, _: None) -> None:
+        self._open = None
+        self._load_prompts()
+        self._screen.panes.reload()
+
+    def _load_prompts(self) -> None:
+        self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
+
+    def use_prompt(self, name: str, argument: str) -> None:
+        """Put the MCP prompt `name` ("SERVER:PROMPT") into the input.
+
+        The user is first asked for the prompt's arguments, if any. `argument` pre-fills the first argument.
+        """
+        self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
+
+    def show_changes(self, changes: Sequence[Change]) -> None:
+        """Update the open MCP screen. If the session's servers changed, also update the input's menus."""
+        if any(change.fact == "mcp_servers" for change in changes):
+            self._load_prompts()
+        if self._open is not None and any(
+            change.fact in SHOWN_FACTS or getattr(change.entry, "mcp_tool", None) for change in changes
+        ):
+            self._open.update()
+            self._open.reload()
 
 
 class ServerPrompts:
@@ -165,6 +204,39 @@ class ServerPrompts:
         return ""
 
 
+@dataclass(frozen=True, slots=True)
+class OfferedPrompt:
+    """A prompt that an MCP server offered when the server was last tested."""
+
+    server: str
+    name: str
+    description: str
+    arguments: list[dict[str, Any]]  # as in `PromptArgumentInfo`
+
+    @property
+    def command(self) -> SlashCommand:
+        """The slash command for this prompt. Its hint consists of the names of the arguments."""
+        names = [str(one.get("name")) for one in self.arguments]
+        needed = [one.get("required") is True for one in self.arguments]
+        shown = [name if need else f"[{name}]" for name, need in zip(names, needed, strict=True)]
+        description = escape_line(self.description) or f"Prompt of the MCP server {self.server}"
+        return SlashCommand(f"{self.server}:{self.name}", description, " ".join(shown) or None)
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The arguments as a JSON schema."""
+        properties = {
+            str(one.get("name")): {
+                "type": "string",
+                "title": one.get("title") or one.get("name"),
+                "description": one.get("description") or "",
+            }
+            for one in self.arguments
+        }
+        required = [str(one.get("name")) for one in self.arguments if one.get("required")]
+        return {"type": "object", "properties": properties, "required": required}
+
+
 def _saved_offers(
     servers: Sequence[Server],
 ) -> tuple[list[OfferedPrompt], dict[str, tuple[str, str]]]:
@@ -198,77 +270,3 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 def _is_plain(name: str) -> bool:
     """Return whether a name can be typed: it has no control or invisible characters."""
     return escape_invisible_line(name) == name and "\n" not in name
-
-
-SHOWN_FACTS = frozenset({"mcp_servers", "mcp_calls", "session_id"})
-"""Attributes of `Session` whose changes update the MCP screen."""
-
-
-class ConversationMcp:
-    """Opens the MCP screen, and offers the prompts and resources of MCP servers in the input."""
-
-    def __init__(self, screen: SessionScreen, prompt: Prompt, runner: ConversationRunner) -> None:
-        self._screen = screen
-        self._runner = runner
-        self._prompts = ServerPrompts(screen, prompt)
-        self._open: McpScreen | None = None
-        self._live: LiveServers | None = None
-
-    def open(self, server: str | None = None) -> None:
-        """Open the MCP screen; `server` is the name of the server to show first."""
-        from acp_tui.ui.screens.mcp.known_servers import known_servers
-        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
-        from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
-
-        conversation = self._runner.conversation
-        if self._open is not None:
-            return
-        if conversation is None:
-            self._screen.notify("acp-tui is still starting. Try again in a moment.", timeout=3)
-            return
-        options = conversation.options
-        if self._live is None:
-            self._live = LiveServers(conversation.cwd)
-        context = McpContext(
-            load_servers=lambda: known_servers(
-                options.servers, options.withheld_servers, conversation.mcp_servers
-            ),
-            cwd=conversation.cwd,
-            live=self._live,
-            session=self._screen.session,
-            agent=conversation.launch.title,
-            note=conversation.note,
-            edit_file=self._screen.entry_actions.edit_file,
-        )
-        self._open = McpScreen(context, server)
-        self._screen.open_dialog(self._open, self._closed)
-
-    async def close(self) -> None:
-        """End the connections that the user has made on the MCP screen."""
-        if self._live is not None:
-            await self._live.close()
-
-    def _closed(self, _: None) -> None:
-        self._open = None
-        self._load_prompts()
-        self._screen.panes.reload()
-
-    def _load_prompts(self) -> None:
-        self._screen.run_worker(self._prompts.load(), group="server prompts", exclusive=True)
-
-    def use_prompt(self, name: str, argument: str) -> None:
-        """Put the MCP prompt `name` ("SERVER:PROMPT") into the input.
-
-        The user is first asked for the prompt's arguments, if any. `argument` pre-fills the first argument.
-        """
-        self._screen.run_worker(self._prompts.use(name, argument), group="server prompt", exclusive=True)
-
-    def show_changes(self, changes: Sequence[Change]) -> None:
-        """Update the open MCP screen. If the session's servers changed, also update the input's menus."""
-        if any(change.fact == "mcp_servers" for change in changes):
-            self._load_prompts()
-        if self._open is not None and any(
-            change.fact in SHOWN_FACTS or getattr(change.entry, "mcp_tool", None) for change in changes
-        ):
-            self._open.update()
-            self._open.reload()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.schema_form.values import FormAnswer
     from acp_tui.ui.conversation.attention import Attention
-    from acp_tui.ui.conversation.pending_questions import PendingQuestions
+    from acp_tui.ui.conversation.question_dialogs import PendingQuestions
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.prompt import Prompt
 

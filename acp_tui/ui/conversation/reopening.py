@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.strips import QueueStrip
 
 
+MAX_REASON_LINES = 4
+
+
 class Continuation:
     """Continues a session in a new one. Shows a line in place of the prompt while a session is read-only.
 
@@ -125,9 +128,6 @@ class Continuation:
         """Insert the summary at the beginning of the prompt."""
         self._prompt.load(f"{summary}{self._prompt.text}")
         self._prompt.focus()
-
-
-MAX_REASON_LINES = 4
 
 
 class ReadOnlyLine(Widget, can_focus=True):

@@ -43,6 +43,14 @@ _PARTS = [
     Choice("conversation", "Conversation", "a new session starts with the earlier conversation as text"),
     Choice("both", "Files and conversation", ""),
 ]
+_ACTIONS = 2
+"""The number of rows above the files. "Cancel" is selected first, so that type-ahead restores nothing."""
+_VERBS = {
+    "restore": "restore",
+    "create": "restore (deleted since)",
+    "delete": "delete (new since)",
+    "mode": "restore the file mode",
+}
 
 
 class RewindActions:
@@ -212,16 +220,6 @@ def _summary(point: RewindPoint) -> str:
     if not point.files:
         return "changed no files"
     return f"changed {pluralize(point.files, 'file')}  +{point.added} −{point.removed}"
-
-
-_ACTIONS = 2
-"""The number of rows above the files. "Cancel" is selected first, so that type-ahead restores nothing."""
-_VERBS = {
-    "restore": "restore",
-    "create": "restore (deleted since)",
-    "delete": "delete (new since)",
-    "mode": "restore the file mode",
-}
 
 
 class RewindDialog(BoxDialog["frozenset[Path] | None"]):

@@ -42,128 +42,6 @@ HIDDEN_SECONDS = 0.25
 
 Meanwhile, changes only update the mark of the conversation in the tab strip.
 """
-
-
-class ChangeBatch:
-    """Collects changes, one of each kind for each entry, and one for each session attribute.
-
-    Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
-    the background needs less memory and drawing time.
-    """
-
-    def __init__(self) -> None:
-        self._changes: dict[Hashable, Change] = {}
-
-    def add(self, changes: Iterable[Change]) -> None:
-        """Add changes that are not in the batch yet."""
-        for change in changes:
-            self._changes.setdefault(_key(change), change)
-
-    def take(self) -> list[Change]:
-        """Return the changes in their order, and forget them."""
-        changes, self._changes = list(self._changes.values()), {}
-        return changes
-
-
-def _key(change: Change) -> Hashable:
-    """Return what the change is about."""
-    if change.inner is not None:
-        return (id(change.session), _key(change.inner))
-    return (change.kind, change.fact if change.entry is None else id(change.entry))
-
-
-class FrameScheduler:
-    """Draws the first change after a pause immediately, and collects later ones for the next frame."""
-
-    def __init__(self, screen: SessionScreen) -> None:
-        self._screen = screen
-        self._changes = ChangeBatch()
-        self._is_scheduled = False
-        self._drawn_at = 0.0
-
-    def add(self, changes: Sequence[Change]) -> None:
-        """Queue changes for the next frame."""
-        self._changes.add(changes)
-        if not self._is_scheduled and changes:
-            self._is_scheduled = True
-            pause = FRAME_SECONDS if self._screen.is_in_front else HIDDEN_SECONDS
-            wait = max(0.0, self._drawn_at + pause - time.monotonic())
-            asyncio.get_running_loop().call_later(wait, self._screen.call_next, self.flush)
-
-    def flush(self) -> None:
-        """Draw the queued changes now."""
-        self._is_scheduled = False
-        changes = self._changes.take()
-        if changes and self._screen.display:  # False while the screen is being removed and has no widgets
-            self._screen.show_changes(changes)
-        self._drawn_at = time.monotonic()
-
-
-class Find:
-    """Searches for what the user types into the search line."""
-
-    def __init__(self, line: FindLine, transcript: Transcript) -> None:
-        self._line = line
-        self._transcript = transcript
-        self._search = TranscriptSearch(transcript)
-
-    @property
-    def is_open(self) -> bool:
-        """True while the search line is visible."""
-        return self._line.shown
-
-    def open(self) -> None:
-        """Show and focus the search line."""
-        self._line.open()
-
-    def close(self) -> bool:
-        """Hide the search line; return False if it is hidden already."""
-        was_open = self.is_open
-        if was_open:
-            self._line.action_close()
-        return was_open
-
-    def search(self, text: str) -> None:
-        self._search.search(text)
-        self._show_count()
-
-    def move(self, step: int) -> None:
-        """Go to the next (1) or previous (-1) match.
-
-        If the search line is hidden but contains text, show it and repeat the search first.
-        """
-        if not self._line.shown and self._line.needle:
-            self._line.show()
-            self._search.search(self._line.needle)
-        if not self._search.move(step):
-            self._line.app.bell()
-        self._show_count()
-
-    def show_place(self, place: TextPlace) -> None:
-        """Scroll to text in an entry and mark the text, as if the user had searched for it.
-
-        Does nothing if there is no such entry.
-        """
-        if self._transcript.entry(place.entry) is None:
-            return  # the log was changed or shortened after it was indexed
-        if place.text:
-            self._line.show_needle(place.text)
-            self._search.search(place.text)
-        self._search.move_to(place.entry)
-        self._show_count()
-
-    def clear(self) -> None:
-        self._search.clear()
-
-    def on_closed(self) -> None:
-        """Forget the matches and focus the transcript. Called once the search line is hidden."""
-        self.clear()
-        self._transcript.focus()
-
-    def _show_count(self) -> None:
-        self._line.show_position(self._search.number, self._search.total)
-
-
 TOAST_ROWS = 8
 """The minimum number of empty rows below the transcript for showing toasts there."""
 QUIT_CONFIRM_SECONDS = 2.0
@@ -492,3 +370,123 @@ class SessionScreen(BaseScreen):
         key = keys.bound_keys(self, self.INTERRUPT)
         self.notify(f"Press {key} again to {effect}.", timeout=QUIT_CONFIRM_SECONDS)
         return False
+
+
+class FrameScheduler:
+    """Draws the first change after a pause immediately, and collects later ones for the next frame."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        self._screen = screen
+        self._changes = ChangeBatch()
+        self._is_scheduled = False
+        self._drawn_at = 0.0
+
+    def add(self, changes: Sequence[Change]) -> None:
+        """Queue changes for the next frame."""
+        self._changes.add(changes)
+        if not self._is_scheduled and changes:
+            self._is_scheduled = True
+            pause = FRAME_SECONDS if self._screen.is_in_front else HIDDEN_SECONDS
+            wait = max(0.0, self._drawn_at + pause - time.monotonic())
+            asyncio.get_running_loop().call_later(wait, self._screen.call_next, self.flush)
+
+    def flush(self) -> None:
+        """Draw the queued changes now."""
+        self._is_scheduled = False
+        changes = self._changes.take()
+        if changes and self._screen.display:  # False while the screen is being removed and has no widgets
+            self._screen.show_changes(changes)
+        self._drawn_at = time.monotonic()
+
+
+class ChangeBatch:
+    """Collects changes, one of each kind for each entry, and one for each session attribute.
+
+    Changes of a subagent are kept separately for each subagent. Without repeated changes, a long turn in
+    the background needs less memory and drawing time.
+    """
+
+    def __init__(self) -> None:
+        self._changes: dict[Hashable, Change] = {}
+
+    def add(self, changes: Iterable[Change]) -> None:
+        """Add changes that are not in the batch yet."""
+        for change in changes:
+            self._changes.setdefault(_key(change), change)
+
+    def take(self) -> list[Change]:
+        """Return the changes in their order, and forget them."""
+        changes, self._changes = list(self._changes.values()), {}
+        return changes
+
+
+def _key(change: Change) -> Hashable:
+    """Return what the change is about."""
+    if change.inner is not None:
+        return (id(change.session), _key(change.inner))
+    return (change.kind, change.fact if change.entry is None else id(change.entry))
+
+
+class Find:
+    """Searches for what the user types into the search line."""
+
+    def __init__(self, line: FindLine, transcript: Transcript) -> None:
+        self._line = line
+        self._transcript = transcript
+        self._search = TranscriptSearch(transcript)
+
+    @property
+    def is_open(self) -> bool:
+        """True while the search line is visible."""
+        return self._line.shown
+
+    def open(self) -> None:
+        """Show and focus the search line."""
+        self._line.open()
+
+    def close(self) -> bool:
+        """Hide the search line; return False if it is hidden already."""
+        was_open = self.is_open
+        if was_open:
+            self._line.action_close()
+        return was_open
+
+    def search(self, text: str) -> None:
+        self._search.search(text)
+        self._show_count()
+
+    def move(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) match.
+
+        If the search line is hidden but contains text, show it and repeat the search first.
+        """
+        if not self._line.shown and self._line.needle:
+            self._line.show()
+            self._search.search(self._line.needle)
+        if not self._search.move(step):
+            self._line.app.bell()
+        self._show_count()
+
+    def show_place(self, place: TextPlace) -> None:
+        """Scroll to text in an entry and mark the text, as if the user had searched for it.
+
+        Does nothing if there is no such entry.
+        """
+        if self._transcript.entry(place.entry) is None:
+            return  # the log was changed or shortened after it was indexed
+        if place.text:
+            self._line.show_needle(place.text)
+            self._search.search(place.text)
+        self._search.move_to(place.entry)
+        self._show_count()
+
+    def clear(self) -> None:
+        self._search.clear()
+
+    def on_closed(self) -> None:
+        """Forget the matches and focus the transcript. Called once the search line is hidden."""
+        self.clear()
+        self._transcript.focus()
+
+    def _show_count(self) -> None:
+        self._line.show_position(self._search.number, self._search.total)

@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from acp_tui.ui.transcript.transcript import Transcript
 
 
+MAX_COUNTED_FILES = 100
+"""The maximum number of files whose changed lines are counted."""
+MAX_COUNTED_SIZE = 500_000
+"""The maximum size of a file whose changed lines are counted: the characters of both versions together."""
+MAX_NAMED = 3
+"""The maximum number of files that a toast names."""
+SCAN_PAUSE_FACTOR = 4
+"""The pause after a scan of the changed files is this many times as long as the scan took."""
+
+
 class SidePanes:
     """Shows the panes beside the transcript, or over the transcript on a narrow terminal.
 
@@ -225,16 +235,6 @@ class SidePanes:
         context, source = self._context, panes.source
         source.session, source.cwd, source.conversation = context.session, context.cwd, context.conversation
         panes.refresh_items()
-
-
-MAX_COUNTED_FILES = 100
-"""The maximum number of files whose changed lines are counted."""
-MAX_COUNTED_SIZE = 500_000
-"""The maximum size of a file whose changed lines are counted: the characters of both versions together."""
-MAX_NAMED = 3
-"""The maximum number of files that a toast names."""
-SCAN_PAUSE_FACTOR = 4
-"""The pause after a scan of the changed files is this many times as long as the scan took."""
 
 
 class PaneActions:

@@ -43,9 +43,20 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
-
-if TYPE_CHECKING:
     Proceed: TypeAlias = Callable[[], Awaitable[None]]
+
+
+POLL_SECONDS = 0.25
+"""Seconds between two reads of the agent's stderr."""
+MAX_OUTPUT_LINES = 200
+MAX_TEXT = 4000
+"""The maximum number of characters shown of one message of the agent."""
+MAX_ADDRESSES = 5
+MAX_TITLE_WIDTH = 40
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
+REFUSE = GuardedAnswer("Do not run the command")
+RUN = GuardedAnswer("Run the command in this terminal", grants=True)
+AUTHENTICATE = GuardedAnswer("Let the agent sign in by itself", grants=True)
 
 
 class SignInDialogs:
@@ -196,16 +207,6 @@ class SignInDialogs:
     def _conversation(self) -> Conversation:
         assert self._runner.conversation is not None
         return self._runner.conversation
-
-
-POLL_SECONDS = 0.25
-"""Seconds between two reads of the agent's stderr."""
-MAX_OUTPUT_LINES = 200
-MAX_TEXT = 4000
-"""The maximum number of characters shown of one message of the agent."""
-MAX_ADDRESSES = 5
-MAX_TITLE_WIDTH = 40
-_ADDRESS = re.compile(r"https?://[^\s<>\"'`|]+")
 
 
 class SignInProgress(BoxDialog[None]):
@@ -370,21 +371,13 @@ def _addresses_in(text: str) -> Iterable[str]:
         yield url
 
 
-MAX_AGENT_WIDTH = 40
-
-
-REFUSE = GuardedAnswer("Do not run the command")
-RUN = GuardedAnswer("Run the command in this terminal", grants=True)
-AUTHENTICATE = GuardedAnswer("Let the agent sign in by itself", grants=True)
-
-
 def command_question(agent: str, method: AuthMethod, cwd: str) -> GuardedQuestion[GuardedAnswer]:
     """Return the question whether to run the command that an agent suggests for a sign-in method."""
     assert method.suggested is not None
     suggested = method.suggested
     facts = [("command", shlex.join([suggested.command, *suggested.args])), ("folder", cwd)]
     facts += [("environment", f"{name}={value}") for name, value in suggested.env.items()]
-    title = f"Run a command to sign in to {shorten(agent, MAX_AGENT_WIDTH)}?"
+    title = f"Run a command to sign in to {shorten(agent, MAX_TITLE_WIDTH)}?"
     return GuardedQuestion(
         title,
         "The agent suggests this command. It is a separate program that runs with your "

@@ -39,6 +39,28 @@ MIN_PROMPT_WIDTH = 12
 MAX_PROMPT_CHARACTERS = 300
 """The maximum number of characters read from a prompt. The table shows as many of them as fit."""
 NO_USAGE = "The agent has not reported any usage."
+REFRESH_SECONDS = 1.0
+
+
+class UsageScreen(DetailScreen):
+    """Shows the usage of a session, updated every second."""
+
+    def __init__(self, session: Session, *, warning: float, now: Callable[[], float]) -> None:
+        """`warning` is the used share of the context window, from 0 to 1, at which the screen warns."""
+        super().__init__("Usage", self._usage, session=session)
+        self._warning = warning
+        self._now = now
+
+    def on_mount(self) -> None:
+        """Update the numbers every second, because an agent can report new numbers at any time."""
+        super().on_mount()
+        self.set_interval(REFRESH_SECONDS, self._refresh)
+
+    def _usage(self, context: DrawContext) -> Sequence[Body]:
+        return [usage_body(context, warning=self._warning, now=self._now())]
+
+    def _refresh(self) -> None:
+        self.query_one(BodyScroller).update()
 
 
 def usage_body(context: DrawContext, *, warning: float, now: float) -> LinesBody:
@@ -167,27 +189,3 @@ def _table(context: DrawContext) -> Iterator[Strip]:
 
 def _prompt_words(message: UserMessage | None) -> str:
     return "" if message is None else " ".join(message.text[:MAX_PROMPT_CHARACTERS].split())
-
-
-REFRESH_SECONDS = 1.0
-
-
-class UsageScreen(DetailScreen):
-    """Shows the usage of a session, updated every second."""
-
-    def __init__(self, session: Session, *, warning: float, now: Callable[[], float]) -> None:
-        """`warning` is the used share of the context window, from 0 to 1, at which the screen warns."""
-        super().__init__("Usage", self._usage, session=session)
-        self._warning = warning
-        self._now = now
-
-    def on_mount(self) -> None:
-        """Update the numbers every second, because an agent can report new numbers at any time."""
-        super().on_mount()
-        self.set_interval(REFRESH_SECONDS, self._refresh)
-
-    def _usage(self, context: DrawContext) -> Sequence[Body]:
-        return [usage_body(context, warning=self._warning, now=self._now())]
-
-    def _refresh(self) -> None:
-        self.query_one(BodyScroller).update()

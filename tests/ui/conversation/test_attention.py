@@ -36,23 +36,17 @@ FACTS = StatusFacts("Agent", project="shop")
 
 
 class Window:
-    """A terminal window that records what is written to it."""
+    """An app in a terminal window that records what is written to it."""
 
     def __init__(self, notify: str = "all", *command: str, **environ: str) -> None:
-        self.focused = False
+        self.app_focus = False
         self.sent: list[str] = []
         environ = {"PATH": "/bin:/usr/bin", **environ}
-        title = WindowTitle(self.sent.append)
+        self.window_title = WindowTitle(self.sent.append)
+        self._driver = Mock(write=self.sent.append)
         self.timers: list[Callable[[], None]] = []
-        self.progress = TabProgress(TerminalModes(self.sent.append), environ, self._start_timer)
-        self.attention = Attention(
-            self.sent.append,
-            lambda: title,
-            lambda: self.progress,
-            has_focus=lambda: self.focused,
-            is_in_front=lambda: True,
-            environ=environ,
-        )
+        self.tab_progress = TabProgress(TerminalModes(self.sent.append), environ, self._start_timer)
+        self.attention = Attention(Mock(app=self, is_in_front=True), environ)
         self.attention.configure(Settings(notify=notify, notify_command=list(command)))
 
     def _start_timer(self, _seconds: float, call: Callable[[], None]) -> Mock:
@@ -79,7 +73,7 @@ def test_the_end_of_a_turn_and_a_question_have_different_alerts() -> None:
 
 def test_a_focused_window_is_not_alerted() -> None:
     window = Window()
-    window.focused = True
+    window.app_focus = True
     assert window.see("idle", "working", "asking") == ["\x1b]2;? needs you – shop\x07"]
 
 
@@ -270,10 +264,10 @@ def test_the_end_of_a_closed_conversation_is_not_shown() -> None:
 def test_the_tab_shows_all_conversations() -> None:
     window = Window(**GHOSTTY)
     window.see("working", facts=replace(FACTS, plan_share=0.5))
-    window.progress.show("second", "failed")
-    window.progress.show("second", "working", 0.5)
-    window.progress.show("second", "asking")
-    window.progress.show("second", None)
+    window.tab_progress.show("second", "failed")
+    window.tab_progress.show("second", "working", 0.5)
+    window.tab_progress.show("second", "asking")
+    window.tab_progress.show("second", None)
     half = "\x1b]9;4;1;50\x1b\\"
     assert progress(window) == [half, BUSY, PAUSED, half]
 
@@ -290,7 +284,7 @@ def test_the_tab_shows_all_conversations() -> None:
 )
 def test_only_terminals_that_show_progress_get_it(setting: str, environ: dict[str, str], shown: bool) -> None:
     window = Window(**environ)
-    window.progress.configure(setting)
+    window.tab_progress.configure(setting)
     window.see("working")
     assert bool(progress(window)) is shown
 
