@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.style import Style
 from textual.app import App
 
 from acp_tui.session.state import Session
@@ -17,6 +19,7 @@ from acp_tui.ui.widgets.body_scroller import BodyScroller
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rich.color import Color
     from textual.app import ComposeResult
     from textual.screen import Screen
     from textual.strip import Strip
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
     from acp_tui.session.state import Entry
     from acp_tui.ui.drawing.body import Body
+    from acp_tui.ui.theme.palette import Palette
 
 THEMES = ("dark", "light", "ansi")
 SMALL, LARGE = (80, 24), (120, 40)
@@ -47,6 +51,21 @@ def use_theme(app: App[Any], name: str) -> None:
     set_current_palette(loaded.palette)
     app.register_theme(loaded.theme)
     app.theme = loaded.theme.name
+
+
+def shown_colours(app: App[Any]) -> set[Color | None]:
+    """Return the colours of all text on the screen."""
+    strips = app.screen._compositor.render_strips()
+    return {part.style.color for strip in strips for part in strip if part.text.strip() and part.style}
+
+
+def _colours_of(palette: Palette) -> set[Color | None]:
+    styles = (getattr(palette, part.name) for part in fields(palette))
+    return {style.color for style in styles if isinstance(style, Style)}
+
+
+DARK_ONLY = _colours_of(load_theme("dark").palette) - _colours_of(load_theme("light").palette)
+"""Colours that are not on the screen in the theme `light`."""
 
 
 class Show(App[None]):

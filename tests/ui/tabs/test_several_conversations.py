@@ -9,6 +9,7 @@ from acp_tui.ui.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.tabs.tab_strip import TabStrip
 from acp_tui.ui.terminal.passthrough import RESTORE_TITLE, WindowTitle
 from acp_tui.ui.widgets.status_line import StatusLine
+from tests.support.looks import DARK_ONLY, shown_colours
 
 if TYPE_CHECKING:
     from acp_tui.ui.conversation.conversation_screen import ConversationScreen
@@ -117,3 +118,17 @@ def test_the_window_title_is_restored_when_its_last_owner_releases_it() -> None:
     assert RESTORE_TITLE not in sent
     title.release("second")
     assert sent[-1] == RESTORE_TITLE
+
+
+async def test_a_new_theme_changes_the_tabs_and_dialogs_behind_the_current_tab(open_ui: Open) -> None:
+    async with open_ui(options=("--theme", "dark")) as ui:
+        first = ui.screen
+        await ui.send(ASK)
+        await ui.asked()
+        await open_second(ui)
+        ui.app.use_theme("light")
+        await ui.until(lambda: not shown_colours(ui.app) & DARK_ONLY)
+        await ui.press("alt+1")
+        await ui.until(lambda: ui.dialog is not None and not shown_colours(ui.app) & DARK_ONLY)
+        await ui.press("a")
+        await ui.until(lambda: first.session.phase == "idle" and not shown_colours(ui.app) & DARK_ONLY)

@@ -8,14 +8,12 @@ import os
 import pkgutil
 import re
 import time
-from dataclasses import fields
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from unittest.mock import AsyncMock, Mock
 
 import pytest
-from rich.style import Style
 from textual.app import App
 from textual.screen import Screen
 
@@ -83,11 +81,11 @@ from acp_tui.ui.screens.worktree import CommitMessageDialog
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.frame_diff import FrameDiff
-from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.status_facts import StatusFacts
 from acp_tui.workspace.baseline.turn_history import RewindStep
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world
+from tests.support.looks import DARK_ONLY, shown_colours
 from tests.support.stored_sessions import record_session
 from tests.support.terminal import ESCAPES, PreloadedTerminal
 from tests.support.waiting import until
@@ -99,10 +97,8 @@ from tests.ui.terminal.test_terminal_escapes import assert_harmless
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rich.color import Color
     from textual.pilot import Pilot
 
-    from acp_tui.ui.theme.palette import Palette
 
 PARTS = {
     "AgentSettings",
@@ -337,23 +333,11 @@ async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(world: Worl
             await shown(app, pilot, kind)
             app.use_theme("light")
             await until(
-                lambda: not colours(app) & DARK_ONLY, between=pilot.pause, describe=lambda: str(app.screen)
+                lambda: not shown_colours(app) & DARK_ONLY,
+                between=pilot.pause,
+                describe=lambda: str(app.screen),
             )
             await app.pop_screen()
-
-
-def colours(app: AcpTui) -> set[Color | None]:
-    """Return the colours of all text on the screen."""
-    strips = app.screen._compositor.render_strips()
-    return {part.style.color for strip in strips for part in strip if part.text.strip() and part.style}
-
-
-def colours_of(palette: Palette) -> set[Color | None]:
-    styles = (getattr(palette, part.name) for part in fields(palette))
-    return {style.color for style in styles if isinstance(style, Style)}
-
-
-DARK_ONLY = colours_of(load_theme("dark").palette) - colours_of(load_theme("light").palette)
 
 
 @pytest.mark.parametrize("kind", BOTTOM, ids=lambda kind: kind.__name__)
