@@ -51,6 +51,20 @@ _VERBS = {"read": "Read", "edit": "Edit", "delete": "Delete", "move": "Move", "s
 """By kind of call: the verb to put before a title that is only a file name."""
 _LITERAL_TITLES = frozenset({"read", "edit", "delete", "move", "execute"})
 """Kinds of calls whose title is a command or a path rather than prose."""
+_BARE_NAME = re.compile("[A-Za-z_]+")
+"""Matches a title that is only the name of a tool, such as `read` or `read_text_file`."""
+_SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
+_MAX_JSON_CHARACTERS = 20_000
+"""Texts with more characters are not parsed as JSON."""
+_COMPACTION_WORDS = {
+    "in_progress": "compacting the context…",
+    "completed": "compacted the context",
+    "failed": "could not compact the context",
+    "cancelled": "stopped compacting the context",
+}
+
+
+# --------------------------------------------------------------------------- tool calls
 
 
 def call_title(call: ToolCall, cwd: str) -> str:
@@ -91,10 +105,6 @@ def _agents_title(call: ToolCall, cwd: str) -> str:
     return re.sub(rf"(?<![\w/.~-]){base}(?=\S)", "", title)
 
 
-_BARE_NAME = re.compile("[A-Za-z_]+")
-"""Matches a title that is only the name of a tool, such as `read` or `read_text_file`."""
-
-
 def _single_file(call: ToolCall) -> str:
     paths = {*(item.path for item in call.content if isinstance(item, Diff)), *call.paths}
     return escape_line(paths.pop()) if len(paths) == 1 else ""
@@ -130,24 +140,12 @@ def file_change(diff: Diff, kind: str = "") -> str:
     return "" if diff.new else "now empty"
 
 
-def terminal_command(terminal: Terminal, cwd: str) -> str:
-    """Return the command of a terminal, without a wrapper such as `bash -c "cd DIRECTORY && …"`."""
-    command = escape_invisible(terminal.command or "")
-    if not _SHELL.match(command):
-        return command
-    try:
-        inner = shlex.split(command)[2:]
-    except ValueError:
-        return command
-    if len(inner) != 1:
-        return command
-    quoted = f"(?:{'|'.join(re.escape(form) for form in (cwd, shlex.quote(cwd), repr(cwd)))})"
-    return re.sub(rf"^cd {quoted} && (?=\S)", "", inner[0]) if cwd else inner[0]
-
-
-_SHELL = re.compile(r"(?:/\S*/)?(?:ba|da|z)?sh -l?c (?=\S)")
-_MAX_JSON_CHARACTERS = 20_000
-"""Texts with more characters are not parsed as JSON."""
+def call_command(call: ToolCall) -> str:
+    """Return a call's command, which can have several lines; an empty string if the command is unknown."""
+    texts = (
+        _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
+    )
+    return call.command or next(filter(None, map(read_command, texts)), "")
 
 
 def repeats_raw_input(content: Content, call: ToolCall) -> bool:
@@ -163,14 +161,6 @@ def repeats_raw_input(content: Content, call: ToolCall) -> bool:
     return isinstance(call.raw_input, dict) and _as_json(content) == call.raw_input
 
 
-def call_command(call: ToolCall) -> str:
-    """Return a call's command, which can have several lines; an empty string if the command is unknown."""
-    texts = (
-        _as_json(item) for item in call.content if isinstance(item, Content) and repeats_raw_input(item, call)
-    )
-    return call.command or next(filter(None, map(read_command, texts)), "")
-
-
 def _as_json(content: Content) -> Any:
     text = content.text.strip()
     if content.kind != "text" or not text.startswith("{") or len(text) > _MAX_JSON_CHARACTERS:
@@ -179,6 +169,27 @@ def _as_json(content: Content) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
+
+
+# --------------------------------------------------------------------------- terminals
+
+
+def terminal_command(terminal: Terminal, cwd: str) -> str:
+    """Return the command of a terminal, without a wrapper such as `bash -c "cd DIRECTORY && …"`."""
+    command = escape_invisible(terminal.command or "")
+    if not _SHELL.match(command):
+        return command
+    try:
+        inner = shlex.split(command)[2:]
+    except ValueError:
+        return command
+    if len(inner) != 1:
+        return command
+    quoted = f"(?:{'|'.join(re.escape(form) for form in (cwd, shlex.quote(cwd), repr(cwd)))})"
+    return re.sub(rf"^cd {quoted} && (?=\S)", "", inner[0]) if cwd else inner[0]
+
+
+# --------------------------------------------------------------------------- permissions and questions
 
 
 def permission_verdict(entry: Permission) -> tuple[str, str, str]:
@@ -229,12 +240,19 @@ def answered_by(entry: Permission, max_characters: int | None = None) -> str:
     return ", ".join(parts)
 
 
-_COMPACTION_WORDS = {
-    "in_progress": "compacting the context…",
-    "completed": "compacted the context",
-    "failed": "could not compact the context",
-    "cancelled": "stopped compacting the context",
-}
+def asking_subagent(request: Permission | Elicitation, session: Session) -> Subagent | None:
+    """Return the subagent that sent a request; None if the agent itself or an unknown session did."""
+    return session.subagents.get(request.subagent or request.session_id)
+
+
+def elicitation_asker(question: Elicitation, session: Session) -> str:
+    """Return who asks a question: `the agent`, `the subagent NAME` or, if unknown, `the session ID`."""
+    if (subagent := asking_subagent(question, session)) is not None:
+        return f"the subagent {escape_line(subagent.name)}"
+    return f"the session {escape_line(question.session_id)}" if question.session_id else "the agent"
+
+
+# --------------------------------------------------------------------------- compactions
 
 
 def compaction_words(compaction: Compaction) -> str:
@@ -246,15 +264,3 @@ def compaction_words(compaction: Compaction) -> str:
     return (
         f"{words} of {before:,} tokens" if after is None else f"{words} from {before:,} to {after:,} tokens"
     )
-
-
-def asking_subagent(request: Permission | Elicitation, session: Session) -> Subagent | None:
-    """Return the subagent that sent a request; None if the agent itself or an unknown session did."""
-    return session.subagents.get(request.subagent or request.session_id)
-
-
-def elicitation_asker(question: Elicitation, session: Session) -> str:
-    """Return who asks a question: `the agent`, `the subagent NAME` or, if unknown, `the session ID`."""
-    if (subagent := asking_subagent(question, session)) is not None:
-        return f"the subagent {escape_line(subagent.name)}"
-    return f"the session {escape_line(question.session_id)}" if question.session_id else "the agent"
