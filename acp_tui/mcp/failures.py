@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 """The time that connecting to a server may take, unless the caller passes another timeout."""
+MIN_SECRET_CHARACTERS = 6
+"""Shorter values are not masked, because they occur in ordinary words."""
+MAX_TEXT = 20_000
+"""The maximum length of one string in a record. Longer strings, such as image data, are cut."""
+MAX_VALUE = 200_000
+"""The maximum length of arguments or a result as JSON. Longer values are replaced by an excerpt."""
 
 
 class FailureCause(StrEnum):
@@ -59,10 +65,6 @@ class ServerFailure(UserError):  # noqa: N818  # named after what failed
         return self.cause is FailureCause.SIGN_IN_REQUIRED
 
 
-MIN_SECRET_CHARACTERS = 6
-"""Shorter values are not masked, because they occur in ordinary words."""
-
-
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:
     """Return the secret values in a definition.
 
@@ -86,12 +88,6 @@ def mask_secrets(text: str, values: tuple[str, ...]) -> str:
     for value in values:
         text = text.replace(value, MASK)
     return redact_text(text)
-
-
-MAX_TEXT = 20_000
-"""The maximum length of one string in a record. Longer strings, such as image data, are cut."""
-MAX_VALUE = 200_000
-"""The maximum length of arguments or a result as JSON. Longer values are replaced by an excerpt."""
 
 
 def shorten_for_record(value: Any, secrets: tuple[str, ...]) -> Any:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from acp_tui.mcp.json_rpc_peer import RequestId
 
-
-if TYPE_CHECKING:
     Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

@@ -38,142 +38,6 @@ if TYPE_CHECKING:
     from acp_tui.store.mcp_log import RecordKind
 
 
-class AcceptedTools:
-    """The tools that the user accepted from one server, identified by the digests of their definitions.
-
-    The first complete list of tools that is seen counts as accepted, whoever has requested it. What cannot be
-    saved applies until the session ends.
-
-    The methods read and write files: call them in a thread.
-    """
-
-    def __init__(self, server: ResolvedServer) -> None:
-        self._server = server
-        self._facts = McpFacts(paths().state)
-        self._first: dict[str, str] | None = None  # the first list of tools, by name, if it is not saved
-        self._accepted: dict[str, str] = {}  # the digests that `accept` was called with, by tool
-
-    def accept_first(self, digests: dict[str, str], tools: Sequence[dict[str, Any]]) -> str | None:
-        """Accept all tools if no others were accepted before.
-
-        Args:
-            digests: The digest of each tool, by name.
-            tools: The tools as in the result of `tools/list`.
-
-        Returns a sentence if this cannot be saved.
-        """
-        from acp_tui.mcp.inspection import tool_info
-        from acp_tui.mcp.inspection_record import accept_first_tools
-
-        name = self._server.name
-        try:
-            accept_first_tools(name, self._server.digest, digests, [tool_info(tool) for tool in tools])
-        except OSError as error:
-            if self._first is None and self._saved() is None:
-                self._first = dict(digests)
-            return self._unsaved(error)
-        return None
-
-    def change(self, tool: str, digest: str | None) -> str | None:
-        """Return how a tool has changed since the user accepted it, as a clause.
-
-        Return None if the tool is unchanged, or if it cannot be compared because no list of tools was seen.
-        `digest` is None if the server does not list the tool.
-        """
-        if digest is not None and self.has_accepted(tool, digest):
-            return None
-        saved = self._saved()
-        known = self._first if saved is None else saved
-        before = (known or {}).get(tool, self._accepted.get(tool))
-        if before == digest:
-            return None
-        if before is None:
-            return None if known is None else "it is not among the tools of the server that you accepted"
-        if digest is None:
-            return "the server does not list this tool now, but you accepted it"
-        return "its description or schema has changed since you accepted it"
-
-    def has_accepted(self, tool: str, digest: str) -> bool:
-        """Return whether `accept` was called for this tool with this digest."""
-        return self._accepted.get(tool) == digest
-
-    def accept(self, tool: str, digest: str) -> str | None:
-        """Save that the user accepts a tool with this digest. Return a sentence if it cannot be saved."""
-        self._accepted[tool] = digest
-        digests = self._saved()
-        if digests is None or digests.get(tool) == digest:
-            return None  # without a complete list, the other tools would seem to be new
-        try:
-            self._facts.accept_tools(self._server.name, self._server.digest, {**digests, tool: digest})
-        except OSError as error:
-            return self._unsaved(error)
-        return None
-
-    def _saved(self) -> dict[str, str] | None:
-        accepted = self._facts.read(self._server.name, self._server.digest).accepted
-        return None if accepted is None else accepted.digests
-
-    def _unsaved(self, error: OSError) -> str:
-        name = escape_line(self._server.name)
-        return (
-            f"The accepted tools of the MCP server {name} cannot be saved ({error.strerror or error}). "
-            "They count as accepted until this session ends."
-        )
-
-
-_MESSAGE_KEYS = ("level", "logger", "data")
-_KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
-
-
-class CallRecords:
-    """Records the calls of one server's tools in one conversation, and the output of the server."""
-
-    def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
-        self._server = server
-        self._note = note
-        self._log_file = McpLog(paths().state, server.name, server.file)
-        self._secrets = secret_values(server)
-
-    async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
-        """Record a call that has ended."""
-        arguments = await asyncio.to_thread(shorten_for_record, arguments, self._secrets)
-        result = await asyncio.to_thread(recordable_result, result, self._secrets)
-        error = None if error is None else mask_secrets(error, self._secrets)
-        self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
-        await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
-
-    async def log(self, kind: str, text: str) -> None:
-        """Add output of the server to the server's log.
-
-        `kind` is `stderr`, `noise` (lines on stdout that are not messages), or `message` (MCP log messages as
-        lines of JSON).
-        """
-        if kind == "message":
-            await asyncio.to_thread(self._write_messages, text)
-            return
-        record = _KINDS.get(kind)
-        lines = [mask_secrets(line, self._secrets) for line in text.splitlines() if line.strip()]
-        if record is not None:
-            await asyncio.to_thread(self._write_lines, record, lines)
-
-    def _write_messages(self, text: str) -> None:
-        for line in text.splitlines():
-            message = decode(line)
-            if not isinstance(message, dict):
-                message = {"data": line}  # the line was cut, or says how many lines are missing
-            fields = {key: shorten_for_record(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}
-            self._log_file.add("log", source="bridge", **fields)
-
-    def _write_lines(self, kind: RecordKind, lines: list[str]) -> None:
-        for line in lines:
-            self._log_file.add(kind, source="bridge", line=line)
-
-    def _write(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
-        outcome = {"result": result} if error is None else {"failure": error}
-        called = {"tool": tool, "arguments": arguments, **outcome, "seconds": round(seconds, 3)}
-        self._log_file.add("call", source="bridge", **called)
-
-
 _Answer = TypeVar("_Answer")
 
 ASK_SECONDS = 50.0
@@ -186,6 +50,8 @@ However, it always stays open for at least half of the timeout.
 MAX_SECONDS = 1e9
 """The longest plausible duration of a call. Longer ones, reported by a faulty bridge, are recorded as 0."""
 TURN_STOPPED = "The turn was stopped."
+_MESSAGE_KEYS = ("level", "logger", "data")
+_KINDS: dict[str, RecordKind] = {"stderr": "stderr", "noise": "stdout"}
 
 
 class BridgeHost:
@@ -432,6 +298,138 @@ class BridgeOffer:
         direct = {one.server.name: one.server.for_agent() for one in servers if one.bridge_reason is None}
         found = direct | bridges
         return [found[one.server.name] for one in servers if one.server.name in found]
+
+
+class AcceptedTools:
+    """The tools that the user accepted from one server, identified by the digests of their definitions.
+
+    The first complete list of tools that is seen counts as accepted, whoever has requested it. What cannot be
+    saved applies until the session ends.
+
+    The methods read and write files: call them in a thread.
+    """
+
+    def __init__(self, server: ResolvedServer) -> None:
+        self._server = server
+        self._facts = McpFacts(paths().state)
+        self._first: dict[str, str] | None = None  # the first list of tools, by name, if it is not saved
+        self._accepted: dict[str, str] = {}  # the digests that `accept` was called with, by tool
+
+    def accept_first(self, digests: dict[str, str], tools: Sequence[dict[str, Any]]) -> str | None:
+        """Accept all tools if no others were accepted before.
+
+        Args:
+            digests: The digest of each tool, by name.
+            tools: The tools as in the result of `tools/list`.
+
+        Returns a sentence if this cannot be saved.
+        """
+        from acp_tui.mcp.inspection import tool_info
+        from acp_tui.mcp.inspection_record import accept_first_tools
+
+        name = self._server.name
+        try:
+            accept_first_tools(name, self._server.digest, digests, [tool_info(tool) for tool in tools])
+        except OSError as error:
+            if self._first is None and self._saved() is None:
+                self._first = dict(digests)
+            return self._unsaved(error)
+        return None
+
+    def change(self, tool: str, digest: str | None) -> str | None:
+        """Return how a tool has changed since the user accepted it, as a clause.
+
+        Return None if the tool is unchanged, or if it cannot be compared because no list of tools was seen.
+        `digest` is None if the server does not list the tool.
+        """
+        if digest is not None and self.has_accepted(tool, digest):
+            return None
+        saved = self._saved()
+        known = self._first if saved is None else saved
+        before = (known or {}).get(tool, self._accepted.get(tool))
+        if before == digest:
+            return None
+        if before is None:
+            return None if known is None else "it is not among the tools of the server that you accepted"
+        if digest is None:
+            return "the server does not list this tool now, but you accepted it"
+        return "its description or schema has changed since you accepted it"
+
+    def has_accepted(self, tool: str, digest: str) -> bool:
+        """Return whether `accept` was called for this tool with this digest."""
+        return self._accepted.get(tool) == digest
+
+    def accept(self, tool: str, digest: str) -> str | None:
+        """Save that the user accepts a tool with this digest. Return a sentence if it cannot be saved."""
+        self._accepted[tool] = digest
+        digests = self._saved()
+        if digests is None or digests.get(tool) == digest:
+            return None  # without a complete list, the other tools would seem to be new
+        try:
+            self._facts.accept_tools(self._server.name, self._server.digest, {**digests, tool: digest})
+        except OSError as error:
+            return self._unsaved(error)
+        return None
+
+    def _saved(self) -> dict[str, str] | None:
+        accepted = self._facts.read(self._server.name, self._server.digest).accepted
+        return None if accepted is None else accepted.digests
+
+    def _unsaved(self, error: OSError) -> str:
+        name = escape_line(self._server.name)
+        return (
+            f"The accepted tools of the MCP server {name} cannot be saved ({error.strerror or error}). "
+            "They count as accepted until this session ends."
+        )
+
+
+class CallRecords:
+    """Records the calls of one server's tools in one conversation, and the output of the server."""
+
+    def __init__(self, server: ResolvedServer, note: Callable[[Event], None]) -> None:
+        self._server = server
+        self._note = note
+        self._log_file = McpLog(paths().state, server.name, server.file)
+        self._secrets = secret_values(server)
+
+    async def add(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        """Record a call that has ended."""
+        arguments = await asyncio.to_thread(shorten_for_record, arguments, self._secrets)
+        result = await asyncio.to_thread(recordable_result, result, self._secrets)
+        error = None if error is None else mask_secrets(error, self._secrets)
+        self._note(McpCalled(self._server.name, tool, arguments, result, error, round(seconds, 4)))
+        await asyncio.to_thread(self._write, tool, arguments, result, error, seconds)
+
+    async def log(self, kind: str, text: str) -> None:
+        """Add output of the server to the server's log.
+
+        `kind` is `stderr`, `noise` (lines on stdout that are not messages), or `message` (MCP log messages as
+        lines of JSON).
+        """
+        if kind == "message":
+            await asyncio.to_thread(self._write_messages, text)
+            return
+        record = _KINDS.get(kind)
+        lines = [mask_secrets(line, self._secrets) for line in text.splitlines() if line.strip()]
+        if record is not None:
+            await asyncio.to_thread(self._write_lines, record, lines)
+
+    def _write_messages(self, text: str) -> None:
+        for line in text.splitlines():
+            message = decode(line)
+            if not isinstance(message, dict):
+                message = {"data": line}  # the line was cut, or says how many lines are missing
+            fields = {key: shorten_for_record(message.get(key, ""), self._secrets) for key in _MESSAGE_KEYS}
+            self._log_file.add("log", source="bridge", **fields)
+
+    def _write_lines(self, kind: RecordKind, lines: list[str]) -> None:
+        for line in lines:
+            self._log_file.add(kind, source="bridge", line=line)
+
+    def _write(self, tool: str, arguments: Any, result: Any, error: str | None, seconds: float) -> None:
+        outcome = {"result": result} if error is None else {"failure": error}
+        called = {"tool": tool, "arguments": arguments, **outcome, "seconds": round(seconds, 3)}
+        self._log_file.add("call", source="bridge", **called)
 
 
 def is_signed_in(url: str) -> bool:

@@ -45,123 +45,22 @@ if TYPE_CHECKING:
     from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
 
-def configured_client(settings: SignInSettings) -> OAuthClientInformationFull | None:
-    """Return the client in the server's settings; None if the settings name no client."""
-    if not settings.client_id:
-        return None
-    return OAuthClientInformationFull(
-        client_id=settings.client_id,
-        client_secret=settings.client_secret or None,
-        issuer=settings.issuer or None,
-    )
-
-
-def authentication_method(
-    settings: SignInSettings, metadata: OAuthMetadata | None
-) -> Literal["none", "client_secret_post", "client_secret_basic"]:
-    """Return the method by which the configured client authenticates at the token endpoint."""
-    if not settings.client_secret:
-        return "none"
-    offered = metadata.token_endpoint_auth_methods_supported if metadata is not None else None
-    if offered and "client_secret_basic" not in offered and "client_secret_post" in offered:
-        return "client_secret_post"
-    return "client_secret_basic"  # the default of RFC 8414
-
-
-async def token_refused(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error for a token endpoint that refused to issue a token for the server `name`."""
-    code, text = await _error_of(response)
-    words = f"{code}: {text.rstrip('.')}" if text else code
-    if code == "invalid_grant":
-        return SignInError(
-            f"The authorization code for {name} has expired or was used before ({words}); sign in again."
-        )
-    if code == "invalid_client":
-        return SignInError(
-            f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
-            "check sign_in.client_id and sign_in.client_secret."
-        )
-    return SignInError(f"The authorization server refused to issue a token for {name} ({words}).")
-
-
-def registration_refused(name: str, error: Exception) -> SignInError:
-    """Return the error for an authorization server that refused to register acp-tui."""
-    reason = shown_error(str(error)).rstrip(". ")
-    return SignInError(
-        f"The authorization server of {name} does not let acp-tui register itself ({reason}); "
-        "ask the server's provider for a client id and set sign_in.client_id."
-    )
-
-
-def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
-    """Return the error for a renewal that failed but can be tried again later."""
-    host = response.request.url.host
-    return SignInError(
-        f"The authorization server {host} could not renew the sign-in for {name} "
-        f"(HTTP {response.status_code}); try again later."
-    )
-
-
-async def _error_of(response: httpx2.Response) -> tuple[str, str]:
-    """Return an answer's error code and the server's description of the error, both safe to display."""
-    try:
-        body: Any = json.loads(await response.aread())
-        code, text = body.get("error"), body.get("error_description", "")
-    except (ValueError, AttributeError, RecursionError):
-        code, text = None, ""
-    return shown_error(str(code or f"HTTP {response.status_code}")), shown_error(str(text or ""))
-
-
 ModelT = TypeVar("ModelT", bound=BaseModel)
-
-
-class NoStorage:
-    """A token storage for the SDK that does nothing, because `SignInProvider` saves the tokens."""
-
-    async def get_tokens(self) -> OAuthToken | None:
-        """Return no tokens."""
-        return None
-
-    async def set_tokens(self, tokens: OAuthToken) -> None:
-        """Save nothing."""
-
-    async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return no registration."""
-        return None
-
-    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
-        """Save nothing."""
-
-
-def from_stored(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
-    """Return the model of a stored object; None if the object is empty or damaged."""
-    try:
-        return kind.model_validate(data)
-    except ValidationError:
-        return None
-
-
-def to_stored(model: BaseModel | None) -> dict[str, Any]:
-    """Return a model as an object to be stored."""
-    return {} if model is None else model.model_dump(mode="json", exclude_none=True)
-
-
-# The SDK logs answers of the token endpoint, which contain tokens. The raised errors say enough.
-_sdk_log = logging.getLogger("mcp.client.auth")
-_sdk_log.addHandler(logging.NullHandler())
-_sdk_log.propagate = False
 
 EXPIRY_LEEWAY_SECONDS = 10.0
 """How long before its expiry a token is renewed, so that it does not expire while a request is sent."""
-
 AUTHORIZATION_SECONDS = 30.0
 """The timeout for each step of a request to an authorization server.
 
 It is short because a renewal holds the lock of the token store, for which other processes wait.
 """
-
 MAX_TOKEN_CHARACTERS = 64_000
 """The maximum length of an access token or refresh token."""
+
+# The SDK logs answers of the token endpoint, which contain tokens. The raised errors say enough.
+_sdk_log = logging.getLogger("mcp.client.auth")
+_sdk_log.addHandler(logging.NullHandler())
+_sdk_log.propagate = False
 
 
 class SignInProvider(OAuthClientProvider):
@@ -575,3 +474,107 @@ def _is_refused(response: httpx2.Response) -> bool:
     if response.status_code == 403:
         return extract_field_from_www_auth(response, "error") == "insufficient_scope"
     return response.status_code == 401
+
+
+# --------------------------------------------------------------------------- the client and its storage
+
+
+def configured_client(settings: SignInSettings) -> OAuthClientInformationFull | None:
+    """Return the client in the server's settings; None if the settings name no client."""
+    if not settings.client_id:
+        return None
+    return OAuthClientInformationFull(
+        client_id=settings.client_id,
+        client_secret=settings.client_secret or None,
+        issuer=settings.issuer or None,
+    )
+
+
+def authentication_method(
+    settings: SignInSettings, metadata: OAuthMetadata | None
+) -> Literal["none", "client_secret_post", "client_secret_basic"]:
+    """Return the method by which the configured client authenticates at the token endpoint."""
+    if not settings.client_secret:
+        return "none"
+    offered = metadata.token_endpoint_auth_methods_supported if metadata is not None else None
+    if offered and "client_secret_basic" not in offered and "client_secret_post" in offered:
+        return "client_secret_post"
+    return "client_secret_basic"  # the default of RFC 8414
+
+
+class NoStorage:
+    """A token storage for the SDK that does nothing, because `SignInProvider` saves the tokens."""
+
+    async def get_tokens(self) -> OAuthToken | None:
+        """Return no tokens."""
+        return None
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        """Save nothing."""
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        """Return no registration."""
+        return None
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        """Save nothing."""
+
+
+def from_stored(kind: type[ModelT], data: dict[str, Any]) -> ModelT | None:
+    """Return the model of a stored object; None if the object is empty or damaged."""
+    try:
+        return kind.model_validate(data)
+    except ValidationError:
+        return None
+
+
+def to_stored(model: BaseModel | None) -> dict[str, Any]:
+    """Return a model as an object to be stored."""
+    return {} if model is None else model.model_dump(mode="json", exclude_none=True)
+
+
+# --------------------------------------------------------------------------- refused requests
+
+
+async def token_refused(name: str, response: httpx2.Response) -> SignInError:
+    """Return the error for a token endpoint that refused to issue a token for the server `name`."""
+    code, text = await _error_of(response)
+    words = f"{code}: {text.rstrip('.')}" if text else code
+    if code == "invalid_grant":
+        return SignInError(
+            f"The authorization code for {name} has expired or was used before ({words}); sign in again."
+        )
+    if code == "invalid_client":
+        return SignInError(
+            f"The authorization server of {name} does not accept acp-tui's client credentials ({words}); "
+            "check sign_in.client_id and sign_in.client_secret."
+        )
+    return SignInError(f"The authorization server refused to issue a token for {name} ({words}).")
+
+
+def registration_refused(name: str, error: Exception) -> SignInError:
+    """Return the error for an authorization server that refused to register acp-tui."""
+    reason = shown_error(str(error)).rstrip(". ")
+    return SignInError(
+        f"The authorization server of {name} does not let acp-tui register itself ({reason}); "
+        "ask the server's provider for a client id and set sign_in.client_id."
+    )
+
+
+def renewal_failed(name: str, response: httpx2.Response) -> SignInError:
+    """Return the error for a renewal that failed but can be tried again later."""
+    host = response.request.url.host
+    return SignInError(
+        f"The authorization server {host} could not renew the sign-in for {name} "
+        f"(HTTP {response.status_code}); try again later."
+    )
+
+
+async def _error_of(response: httpx2.Response) -> tuple[str, str]:
+    """Return an answer's error code and the server's description of the error, both safe to display."""
+    try:
+        body: Any = json.loads(await response.aread())
+        code, text = body.get("error"), body.get("error_description", "")
+    except (ValueError, AttributeError, RecursionError):
+        code, text = None, ""
+    return shown_error(str(code or f"HTTP {response.status_code}")), shown_error(str(text or ""))
