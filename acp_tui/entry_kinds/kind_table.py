@@ -165,7 +165,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Compaction: EntryKind(
         title="Compaction",
-        renderer=Imported(f"{_RENDERERS}.compaction:body"),
+        renderer=Imported(f"{_RENDERERS}.messages:compaction_body"),
         plain_text=compaction.plain_text,
         blocks=compaction.blocks,
         search_text=compaction.search_text,

@@ -15,8 +15,14 @@ from acp_tui.ui.dialogs.base_screen import BaseScreen
 from acp_tui.ui.dialogs.toasts import VisibleToasts, notify_problems, place_toasts
 from acp_tui.ui.keys.key_sequencer import KeySequencer, alt_keys_of
 from acp_tui.ui.tabs.tabs import QuitGuard, Tabs
-from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher, background_hint
-from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle, write_to_terminal
+from acp_tui.ui.terminal.passthrough import (
+    BackgroundReply,
+    BackgroundWatcher,
+    TabProgress,
+    WindowTitle,
+    background_hint,
+    write_to_terminal,
+)
 from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.theme.themes import AppTheme, ThemeChoice
 
@@ -32,8 +38,7 @@ if TYPE_CHECKING:
     from acp_tui.errors import UserError
     from acp_tui.store.open_tabs import OpenTabsFile
     from acp_tui.ui.dialogs.base_screen import TextPlace
-    from acp_tui.ui.tabs.tab import Tab
-    from acp_tui.ui.tabs.tab_strip import TabStrip
+    from acp_tui.ui.tabs.tab_strip import Tab, TabStrip
 
     MakeTabs = Callable[[], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]
 

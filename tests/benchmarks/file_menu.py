@@ -23,7 +23,7 @@ from tests.ui.prompt.prompt_app import PromptApp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from acp_tui.ui.prompt.file_menu import FileMenu
+    from acp_tui.ui.prompt.menus import FileMenu
 
 FILES = 100_000
 GOAL = 100.0

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.config.validators import Problem
     from acp_tui.ui.dialogs.base_screen import BaseScreen
     from acp_tui.ui.terminal.passthrough import Activity
-    from acp_tui.ui.widgets.status_facts import StatusFacts
+    from acp_tui.ui.widgets.status_line import StatusFacts
 
 
 _log = logging.getLogger(__name__)

@@ -43,8 +43,7 @@ class ConversationMcp:
 
     def open(self, server: str | None = None) -> None:
         """Open the MCP screen; `server` is the name of the server to show first."""
-        from acp_tui.ui.screens.mcp.known_servers import known_servers
-        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext, known_servers
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
         conversation = self._runner.conversation

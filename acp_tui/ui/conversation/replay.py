@@ -20,8 +20,7 @@ from acp_tui.ui.conversation.subagent_screen import SubagentViews
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.input_line import FindLine
-from acp_tui.ui.widgets.status_facts import format_clock
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status_line import StatusLine, format_clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

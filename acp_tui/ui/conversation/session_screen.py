@@ -17,8 +17,8 @@ from acp_tui.ui.panes.pane import PaneItemAction, PanesAction
 from acp_tui.ui.terminal.error_containment import contain_errors
 from acp_tui.ui.transcript.search import TranscriptSearch
 from acp_tui.ui.transcript.transcript import Transcript
+from acp_tui.ui.widgets.bar import KeyBar
 from acp_tui.ui.widgets.input_line import FindLine
-from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.strips import NewBelow
 

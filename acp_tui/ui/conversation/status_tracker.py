@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Notice, Permission, ToolCall
-from acp_tui.ui.widgets.status_facts import CONTEXT_WARNING, Phase, StatusFacts
+from acp_tui.ui.widgets.status_line import CONTEXT_WARNING, Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.config.settings import Settings

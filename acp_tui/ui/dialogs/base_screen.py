@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.keys.key_sequencer import KeySequencer
     from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle
-    from acp_tui.ui.widgets.status_facts import StatusFacts
+    from acp_tui.ui.widgets.status_line import StatusFacts
 
 
 @runtime_checkable

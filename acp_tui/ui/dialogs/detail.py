@@ -15,8 +15,7 @@ from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
-from acp_tui.ui.widgets.body_scroller import BodyScroller
-from acp_tui.ui.widgets.long_text import LongText, NumberedText
+from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText, NumberedText
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

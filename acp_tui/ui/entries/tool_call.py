@@ -32,8 +32,7 @@ from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Diff, Terminal
 from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.body import LinesBody, expander
-from acp_tui.ui.drawing.json_lines import json_body
-from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL
+from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, json_body
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.entries.content import content_lines
 from acp_tui.ui.entries.headline import elapsed, headline, line_counts

@@ -28,9 +28,8 @@ from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.responsive_screen import SeeThroughScreen
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar
-from acp_tui.ui.widgets.body_scroller import BodyScroller
+from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText
 from acp_tui.ui.widgets.input_line import InputLine
-from acp_tui.ui.widgets.long_text import LongText
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, padded_strip, shorten
 from acp_tui.ui.entries.renderers import make_body
-from acp_tui.ui.widgets.long_text import LongText
+from acp_tui.ui.widgets.body_scroller import LongText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -19,7 +19,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.prompt.attachments import Attachments, Pastes
-from acp_tui.ui.prompt.file_menu import FileMenu
+from acp_tui.ui.prompt.menus import FileMenu
 from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.theme.palette import foreground_style
 
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import SlashCommand
-    from acp_tui.ui.prompt.command_menu import CommandMenu
     from acp_tui.ui.prompt.completion_list import Menu
+    from acp_tui.ui.prompt.menus import CommandMenu
     from acp_tui.workspace.files.file_listing import ListedFiles
 
 

@@ -19,10 +19,10 @@ from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
-from acp_tui.ui.prompt.command_menu import CommandMenu
 from acp_tui.ui.prompt.completion_list import CompletionList
 from acp_tui.ui.prompt.editor import AttachingPrompt
 from acp_tui.ui.prompt.history import Recall
+from acp_tui.ui.prompt.menus import CommandMenu
 from acp_tui.ui.terminal.open_externally import chosen_editor, edit, editor_command
 from acp_tui.ui.terminal.suspend import release_terminal
 

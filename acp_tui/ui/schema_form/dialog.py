@@ -16,7 +16,7 @@ from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.drawing.json_lines import json_body
+from acp_tui.ui.drawing.text_layout import json_body
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
 from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages

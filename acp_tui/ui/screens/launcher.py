@@ -18,9 +18,8 @@ from acp_tui.ui.dialogs.toasts import notify_problems
 from acp_tui.ui.screens.sessions.opening import open_conversation
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.input_line import InputLine
-from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
 if TYPE_CHECKING:
@@ -266,8 +265,7 @@ class LauncherScreen(BaseScreen):
     def action_mcp_servers(self) -> None:
         """Show the MCP servers."""
         from acp_tui.session.state import Session
-        from acp_tui.ui.screens.mcp.known_servers import known_servers
-        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext
+        from acp_tui.ui.screens.mcp.live_servers import LiveServers, McpContext, known_servers
         from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 
         if self._live_servers is None:
@@ -366,7 +364,7 @@ def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     """
     from acp_tui.ui.drawing.body import LinesBody
     from acp_tui.ui.drawing.text_layout import wrapped_lines
-    from acp_tui.ui.widgets.long_text import LongText
+    from acp_tui.ui.widgets.body_scroller import LongText
 
     palette, width = context.palette, context.width
     words = [*wrapped_lines(f"\n{agent.missing_reason}.", palette.text, width, 0)]

@@ -15,10 +15,9 @@ from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.tabs.tab_strip import SIGNS
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
-from acp_tui.ui.widgets.status_facts import format_clock
+from acp_tui.ui.widgets.status_line import format_clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.ui.dialogs.base_screen import ConversationFacts
-    from acp_tui.ui.tabs.tab import Mark, Tab
+    from acp_tui.ui.tabs.tab_strip import Mark, Tab
     from acp_tui.ui.tabs.tabs import Tabs
     from acp_tui.ui.theme.palette import Spans
 

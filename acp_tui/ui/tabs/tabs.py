@@ -11,7 +11,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
-from acp_tui.ui.tabs.tab import Tab
+from acp_tui.ui.tabs.tab_strip import Tab
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.terminal.error_containment import contain_errors
 

@@ -29,8 +29,8 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
-from acp_tui.ui.terminal.background import BackgroundReply, is_dark
 from acp_tui.ui.terminal.error_containment import report_error
+from acp_tui.ui.terminal.passthrough import BackgroundReply, is_dark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

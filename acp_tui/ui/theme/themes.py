@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
     from acp_tui.config.toml_document import TomlDocument
     from acp_tui.config.validators import Problem
-    from acp_tui.ui.terminal.background import BackgroundReply, BackgroundWatcher
+    from acp_tui.ui.terminal.passthrough import BackgroundReply, BackgroundWatcher
 
 
 DEFAULT_THEME = "dark"

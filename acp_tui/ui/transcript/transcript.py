@@ -11,8 +11,7 @@ from acp_tui.session.state import AgentMessage
 from acp_tui.ui import keys
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.terminal.textual_keys import run_binding
-from acp_tui.ui.transcript.selection import MAX_ENTRY_LINES
-from acp_tui.ui.transcript.view import TranscriptView
+from acp_tui.ui.transcript.view import MAX_ENTRY_LINES, TranscriptView
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -25,7 +25,7 @@ from tests.support.conversation_ui import ConversationUi, agent, app_of, offers,
 
 if TYPE_CHECKING:
     from acp_tui.cli.conversation_setup import ConversationSetup
-    from acp_tui.ui.widgets.status_facts import Piece, StatusFacts
+    from acp_tui.ui.widgets.status_line import Piece, StatusFacts
     from tests.support.conversation_ui import Open
 
 LOADS = offers(capabilities={"loadSession": True})

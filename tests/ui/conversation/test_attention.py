@@ -20,7 +20,7 @@ from acp_tui.ui.terminal.passthrough import (
     WindowTitle,
     supports_progress,
 )
-from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_line import StatusFacts
 from tests.support.conversation_ui import agent
 from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from acp_tui.ui.widgets.status_facts import Phase
+    from acp_tui.ui.widgets.status_line import Phase
     from tests.support.conversation_ui import Open
 
 FACTS = StatusFacts("Agent", project="shop")

@@ -14,7 +14,7 @@ from acp_tui.session.state import TurnEnd
 from acp_tui.ui.conversation.runner import ConversationRunner
 from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.transcript.transcript import Transcript
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from tests.support.conversation_ui import offers
 
 if TYPE_CHECKING:

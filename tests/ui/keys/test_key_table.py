@@ -31,7 +31,7 @@ from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.schema_form.editors import ChoiceList
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
-from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
+from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
 from acp_tui.ui.screens.options import OptionsScreen
 from acp_tui.ui.screens.review.decisions_and_comments import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
@@ -39,8 +39,8 @@ from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.worktree import CommitMessageDialog
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.transcript.transcript import Transcript
+from acp_tui.ui.widgets.bar import KeyBar
 from acp_tui.ui.widgets.input_line import FindLine
-from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.strips import QueueStrip
 from tests.ui.prompt.prompt_app import PromptApp, type_text
 

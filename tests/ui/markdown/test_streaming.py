@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_controls
-from acp_tui.ui.markdown.document import Document
+from acp_tui.ui.markdown.document import MAX_HIGHLIGHTED_CHARACTERS, Document
 from acp_tui.ui.markdown.scanner import MarkdownScanner, code_blocks
-from acp_tui.ui.markdown.section_layout import MAX_HIGHLIGHTED_CHARACTERS
 from tests.support.markdown import ALL, PALETTE, document, grown, strips
 
 WIDTHS = st.sampled_from([20, 21, 40, 80])

@@ -10,8 +10,8 @@ import pytest
 
 from acp_tui.mcp.callbacks import ElicitationRequest
 from acp_tui.ui.schema_form.dialog import SchemaFormDialog
-from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
+from acp_tui.ui.screens.mcp.server_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
 from tests.ui.mcp_screen.conftest import open_screen
 from tests.ui.tabs.test_several_conversations import open_second

@@ -9,7 +9,7 @@ from textual.events import Paste
 from textual.widgets import Static
 
 from acp_tui.mcp.sign_in.token_store import sign_in_state
-from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
+from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
 from acp_tui.ui.widgets.input_line import InputLine
 from tests.mcp.sign_in.users import redirect_of
 from tests.ui.mcp_screen.conftest import open_screen

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from tests.support.looks import SMALL, look, two_looks
 from tests.ui.panes.sample_screen import sample_app
 

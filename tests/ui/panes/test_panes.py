@@ -14,7 +14,7 @@ from acp_tui.ui.panes.panes import PaneTabs, PlanPane, TerminalsPane
 from acp_tui.ui.panes.session import SessionPane
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.transcript.transcript import Transcript
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from tests.ui.panes.sample_screen import CWD, KnownChanges, panes_of, sample_app
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.prompt.editor import PromptEditor
 from acp_tui.ui.theme.themes import load_theme
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from acp_tui.ui.widgets.strips import QueueStrip
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from textual.geometry import Region
 
 from acp_tui.session.state import SlashCommand
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.prompt.command_menu import CommandMenu, match_commands
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.prompt.menus import CommandMenu, match_commands
+from acp_tui.ui.widgets.bar import KeyBar
 from tests.ui.prompt.prompt_app import PromptApp, type_text, type_without_pauses
 
 

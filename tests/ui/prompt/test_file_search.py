@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.prompt.file_menu import MAX_HITS, FileSearch, locate_match
+from acp_tui.ui.prompt.menus import MAX_HITS, FileSearch, locate_match
 from acp_tui.workspace.files.file_listing import ListedFiles
 
 NAMES = [

@@ -12,7 +12,7 @@ from textual.events import Paste
 
 from acp_tui.session.attachment import CommandOutput, FileMention, Picture
 from acp_tui.ui.prompt import Prompt
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.support.waiting import until
 from tests.ui.prompt.prompt_app import PromptApp, type_text, type_without_pauses

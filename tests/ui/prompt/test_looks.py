@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Paste
 
-from acp_tui.ui.widgets.key_bar import KeyBar
+from acp_tui.ui.widgets.bar import KeyBar
 from acp_tui.workspace.files.file_listing import ListedFiles
 from tests.support.looks import look, two_looks
 from tests.support.waiting import until

@@ -30,8 +30,7 @@ from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList
-from acp_tui.ui.widgets.status_facts import StatusFacts
-from acp_tui.ui.widgets.status_line import StatusLine
+from acp_tui.ui.widgets.status_line import StatusFacts, StatusLine
 from tests.support.looks import LARGE, SMALL, Show, look, two_looks
 from tests.support.waiting import until
 from tests.ui.screens import questions

@@ -12,7 +12,7 @@ from acp_tui.ui.dialogs.base_screen import BaseScreen, ConversationFacts, TabSta
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.tabs.tab_strip import StripTab, TabStrip
 from acp_tui.ui.tabs.tabs import Tabs
-from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_line import StatusFacts
 from tests.support.looks import Show, look
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.ui.terminal.background import ASK_COLOUR, REPORT_CHANGES, STOP_REPORTS
+from acp_tui.ui.terminal.passthrough import ASK_COLOUR, REPORT_CHANGES, STOP_REPORTS
 from tests.support.conversation_ui import agent
 from tests.support.terminal import QUIT, PreloadedTerminal, Shell, Terminal
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from acp_tui.ui.terminal.background import (
+from acp_tui.ui.terminal.passthrough import (
     ASK_COLOUR,
     REPORT_CHANGES,
     STOP_REPORTS,
     BackgroundReply,
     BackgroundWatcher,
+    TerminalModes,
     background_hint,
 )
-from acp_tui.ui.terminal.passthrough import TerminalModes
 
 DARK, LIGHT = True, False
 

@@ -72,7 +72,7 @@ from acp_tui.ui.schema_form.dialog import FormReviewDialog, SchemaFormDialog
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
-from acp_tui.ui.screens.mcp.sign_in_dialog import SignInScreen
+from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
 from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
 from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
@@ -81,7 +81,7 @@ from acp_tui.ui.screens.worktree import CommitMessageDialog
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.frame_diff import FrameDiff
-from acp_tui.ui.widgets.status_facts import StatusFacts
+from acp_tui.ui.widgets.status_line import StatusFacts
 from acp_tui.workspace.baseline.turn_history import RewindStep
 from tests.support.conversation_ui import agent, app_of
 from tests.support.hostile_world import MARKER, NAME, TEXT, UNSAFE, World, assert_no_control, make_world

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from textual import events
 from textual._xterm_parser import XTermParser
 
-from acp_tui.ui.terminal.background import BackgroundReply
 from acp_tui.ui.terminal.driver import BEGIN, END, PasteParser, ReplyParser
+from acp_tui.ui.terminal.passthrough import BackgroundReply
 from tests.support.talk import properties
 
 LIGHT = "\x1b]11;rgb:ffff/ffff/dfdf\x1b\\"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.ui.transcript.selection import text_span, word_span
+from acp_tui.ui.transcript.view import text_span, word_span
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open

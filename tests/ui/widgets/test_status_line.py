@@ -9,12 +9,11 @@ import pytest
 from rich.cells import cell_len
 
 from acp_tui.session.usage_text import format_money
-from acp_tui.ui.widgets.status_facts import StatusFacts, format_clock
-from acp_tui.ui.widgets.status_line import StatusLine, layout
+from acp_tui.ui.widgets.status_line import StatusFacts, StatusLine, format_clock, layout
 from tests.support.looks import Show
 
 if TYPE_CHECKING:
-    from acp_tui.ui.widgets.status_facts import Phase
+    from acp_tui.ui.widgets.status_line import Phase
 
 FACTS = StatusFacts(
     agent="Claude Code",

@@ -1,32 +1,38 @@
-"""The connections to MCP servers that the user has made on the MCP screen."""
+"""The MCP servers that the MCP screen knows, and the connections that the user has made on it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from acp_tui.config import mcp
 from acp_tui.config import mcp as config
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
+from acp_tui.mcp.sign_in.token_store import sign_in_state, uses_sign_in
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.mcp_facts import ServerFacts
+from acp_tui.store.folder_trust import FolderTrust
+from acp_tui.store.mcp_facts import McpFacts, McpOffers, ServerFacts
 from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.own_mcp_servers import read_own_servers
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from acp_tui.config.mcp import ResolvedServer, Server
+    from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
+    from acp_tui.controller import McpServerStatus
     from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers
     from acp_tui.mcp.connection import McpConnection
     from acp_tui.mcp.inspection import Inspection
     from acp_tui.mcp.server_recorder import ServerRecorder
     from acp_tui.session.events import Event
     from acp_tui.session.state import Session
-    from acp_tui.ui.screens.mcp.sign_in_dialog import McpSignInDialogs
+    from acp_tui.ui.screens.mcp.server_dialogs import McpSignInDialogs
 
 
 ServerStatus = Literal["disabled", "disconnected", "connecting", "connected", "failed", "needs sign-in"]
@@ -295,3 +301,58 @@ class McpContext:
     """Adds an event to the conversation; None on the launcher."""
     edit_file: Callable[[str, int | None], None] | None = None
     """Opens a file in the editor; None on the launcher."""
+
+
+def known_servers(
+    servers: Sequence[Server], withheld: Sequence[UnsentServer], statuses: Sequence[McpServerStatus]
+) -> list[KnownServer]:
+    """Return the servers with what is saved about them. Reads files: call it in a thread.
+
+    Args:
+        servers: The servers that may be started. Of several with the same name, the last one counts.
+        withheld: The servers that may not be started.
+        statuses: Which servers were sent to the agent; empty if no session was opened.
+    """
+    states: dict[str, mcp.ServerState] = {}
+    with suppress(UserError):  # reported already when the settings were read
+        states = read_own_servers().states
+    servers = mcp.with_states(servers, states)
+    last = {server.name: server for server in servers}
+    sent = {status.name: status for status in statuses if not status.reason_not_sent}
+    reasons = {status.name: status.reason_not_sent for status in statuses if status.reason_not_sent}
+    found = []
+    for server in servers:
+        reason = ""
+        if server is not last[server.name]:
+            reason = f"replaced by the definition in {last[server.name].origin}"
+        elif server.name not in sent:
+            reason = reasons.get(server.name, "")
+        found.append(_known(server, "", reason, sent.get(server.name)))
+    others = zip(mcp.with_states([one.server for one in withheld], states), withheld, strict=True)
+    return [*found, *(_known(server, unsent.reason, unsent.reason, None) for server, unsent in others)]
+
+
+def _known(server: Server, withheld: str, not_sent: str, sent: McpServerStatus | None) -> KnownServer:
+    changed_at, digest, state = None, server.digest(), paths().state
+    with suppress(OSError):
+        changed_at = server.file.stat().st_mtime
+    signed_in = uses_sign_in(server) and sign_in_state(server.url) is not None
+    reason = sent.bridge_reason if sent is not None else mcp.bridge_reason(server, signed_in=signed_in)
+    return KnownServer(
+        server,
+        withheld,
+        not_sent,
+        reason is not None,
+        changed_at,
+        _accepted_at(server),
+        McpFacts(state).read(server.name, digest),
+        signed_in,
+        McpOffers(state).read(server.name, digest).accepted_tools,
+    )
+
+
+def _accepted_at(server: Server) -> float | None:
+    if server.project is None:
+        return None
+    consent = FolderTrust(paths().state).folder(server.project).servers.get(server.name)
+    return consent.at if consent is not None and consent.digest == server.digest() else None

@@ -24,17 +24,14 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.panes.pane_list import PaneList
-from acp_tui.ui.screens.mcp.action_context import McpActionContext
-from acp_tui.ui.screens.mcp.elicitation_dialogs import ElicitationDialogs
-from acp_tui.ui.screens.mcp.item_actions import ItemActions
+from acp_tui.ui.screens.mcp.actions import ItemActions, McpActionContext, ServerActions
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
-from acp_tui.ui.screens.mcp.server_actions import ServerActions
+from acp_tui.ui.screens.mcp.server_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.server_list import MARKS, ServerList, mark_style
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 from acp_tui.ui.widgets.input_line import InputLine
-from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,8 +17,7 @@ from acp_tui.store.redaction import redact_value
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.detail import DetailScreen
 from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.drawing.json_lines import json_body
-from acp_tui.ui.drawing.text_layout import wrapped_lines
+from acp_tui.ui.drawing.text_layout import json_body, wrapped_lines
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.widgets.bar import KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller

@@ -20,9 +20,8 @@ from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.file_diff import FileDiff, lines_label
 from acp_tui.ui.screens.review.file_list import ReviewFileList
 from acp_tui.ui.screens.review.review_state import ReviewState, author_label
-from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
-from acp_tui.ui.widgets.key_bar import KeyBar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -35,9 +35,8 @@ from acp_tui.ui.screens.sessions.session_list_state import (
 )
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.input_line import InputLine
-from acp_tui.ui.widgets.key_bar import KeyBar
 from acp_tui.ui.widgets.select_list import SelectList
 from acp_tui.workspace.git.worktree import record_worktrees
 from acp_tui.workspace.git.worktree_finishing import count_changed_files
