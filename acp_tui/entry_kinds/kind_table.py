@@ -27,7 +27,7 @@ _RENDERERS = "acp_tui.ui.entries"
 
 TOOL_CALL = EntryKind(
     title="Tool call",
-    renderer=Imported(f"{_RENDERERS}.tool_call:body"),
+    renderer=Imported(f"{_RENDERERS}.tool_call:ToolCallBody"),
     plain_text=tool_call.plain_text,
     blocks=tool_call.blocks,
     search_text=tool_call.search_text,
@@ -79,7 +79,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Thought: EntryKind(
         title="Thought",
-        renderer=Imported(f"{_RENDERERS}.messages:thought_body"),
+        renderer=Imported(f"{_RENDERERS}.messages:ThoughtBody"),
         plain_text=messages.thought_lines,
         blocks=messages.thought_blocks,
         search_text=messages.search_text,
@@ -165,7 +165,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Compaction: EntryKind(
         title="Compaction",
-        renderer=Imported(f"{_RENDERERS}.messages:compaction_body"),
+        renderer=Imported(f"{_RENDERERS}.messages:CompactionBody"),
         plain_text=compaction.plain_text,
         blocks=compaction.blocks,
         search_text=compaction.search_text,
@@ -179,7 +179,7 @@ KINDS: dict[type[Entry], EntryKind] = {
     ),
     state.Subagent: EntryKind(
         title="Subagent",
-        renderer=Imported(f"{_RENDERERS}.subagent:body"),
+        renderer=Imported(f"{_RENDERERS}.subagent:SubagentBody"),
         plain_text=lambda entry, context: subagent.plain_text(KINDS, entry, context),
         blocks=lambda entry, context: subagent.blocks(KINDS, entry, context),
         search_text=lambda entry, session: subagent.search_text(KINDS, entry, session),

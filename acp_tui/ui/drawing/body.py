@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from rich.segment import Segment
 from rich.style import Style
 
+from acp_tui.console import pluralize
 from acp_tui.ui.theme.palette import Palette, current_palette
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ class LinesBody:
     def update(self) -> bool:
         """Return False, so that the caller makes a new body: drawing a short entry again is cheap."""
         return False
+
+
+def more_lines(count: int) -> str:
+    """Return the text that stands for omitted lines. Pass 0 if their number is unknown."""
+    return f"▸ {pluralize(count, 'more line')}" if count else "▸ more"
 
 
 def expander(text: str, look: Style) -> Segment:

@@ -59,14 +59,19 @@ def short_hanging_lines(first: Spans, spans: Spans, context: DrawContext) -> lis
     return [*lines[:MAX_LINES_SHORT], Strip([Segment(" " * INDENT), more])]
 
 
-def wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
+def wrapped_lines(
+    text: str, style: Style, width: int, indent: int = INDENT, *, wrapper: Wrapper = wrap
+) -> Iterator[Strip]:
     """Wrap and indent text that may have several lines."""
-    return _lines(text, style, width, indent, cut=wrap)
+    lead = [Segment(" " * indent)] if indent else []
+    for line in text.split("\n"):
+        for piece in wrapper([Segment(line, style)], max(1, width - indent)):
+            yield make_strip(piece, lead)
 
 
 def hard_wrapped_lines(text: str, style: Style, width: int, indent: int = INDENT) -> Iterator[Strip]:
     """Wrap and indent text whose columns matter, such as code. Lines are also broken inside words."""
-    return _lines(text, style, width, indent, cut=hard_wrap)
+    return wrapped_lines(text, style, width, indent, wrapper=hard_wrap)
 
 
 def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LINES) -> list[Strip]:
@@ -79,13 +84,6 @@ def limit_lines(lines: Iterable[Strip], context: DrawContext, most: int = MAX_LI
     if len(kept) > most:
         kept[most] = Strip([Segment(" " * INDENT), expander("▸ more", context.palette.dim)])
     return kept
-
-
-def _lines(text: str, style: Style, width: int, indent: int, cut: Wrapper) -> Iterator[Strip]:
-    lead = [Segment(" " * indent)] if indent else []
-    for line in text.split("\n"):
-        for piece in cut([Segment(line, style)], max(1, width - indent)):
-            yield make_strip(piece, lead)
 
 
 class LazyCopyBody(LinesBody):

@@ -99,15 +99,6 @@ def make_strip(spans: Iterable[Segment], indent: Iterable[Segment] = ()) -> Stri
     return Strip([*indent, *spans])
 
 
-def padded_strip(spans: Iterable[Segment], width: int, style: Style) -> Strip:
-    """Make a strip padded to `width` cells with `style`."""
-    segments = list(spans)
-    missing = width - sum(cell_len(segment.text) for segment in segments)
-    if missing > 0:
-        segments.append(Segment(" " * missing, style))
-    return Strip(segments)
-
-
 def shorten(text: str, width: int) -> str:
     """Shorten text to at most `width` cells.
 

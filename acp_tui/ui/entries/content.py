@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.text_format import relative_path
-from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.body import LinesBody, expander, more_lines
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.markdown.block_renderer import code_lines
 from acp_tui.ui.markdown.inline import link_style
@@ -68,7 +68,7 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
     facts += [_format_size(size)] if size is not None else []
     tail = "  ".join(facts)
     sign = SIGNS.get(content.kind, "?" if unknown else "▤")
-    room = context.width - sum(span.cell_length for span in before) - len(sign) - 1
+    room = context.width - Segment.get_line_length(before) - len(sign) - 1
     uri = content.uri or ""
     path = relative_path(_path(uri), context.cwd)
     name = escape_line(content.title or content.name or path)
@@ -85,20 +85,19 @@ def _headline(content: Content, context: DrawContext, before: Spans) -> Strip:
 def _text_lines(text: str, language: str, context: DrawContext, before: Spans) -> list[Strip]:
     lines = text.rstrip("\n").split("\n")
     shown = lines if context.full else lines[:MAX_TEXT_LINES]
-    width = context.width - sum(span.cell_length for span in before)
+    width = context.width - Segment.get_line_length(before)
     rows = code_lines("\n".join(shown) + "\n", language, context.palette, width)[bool(language) :]
     missing = len(lines) - len(shown)
     if not context.full and len(rows) > 2 * MAX_TEXT_LINES:  # long lines wrap to many rows
         rows, missing = rows[: 2 * MAX_TEXT_LINES], max(1, missing)
     strips = [Strip([*before, *row]) for row in rows]
     if missing:
-        noun = "line" if missing == 1 else "lines"
-        strips.append(_note(f"▸ {missing:,} more {noun}", context, before))
+        strips.append(_note(more_lines(missing), context, before))
     return strips
 
 
 def _note(text: str, context: DrawContext, before: Spans) -> Strip:
-    room = context.width - sum(span.cell_length for span in before)
+    room = context.width - Segment.get_line_length(before)
     return Strip([*before, expander(shorten(text, room), context.palette.dim)])
 
 

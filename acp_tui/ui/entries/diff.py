@@ -12,14 +12,13 @@ from textual.strip import Strip
 
 from acp_tui.diffing import Difference, Row, compare_texts, parse_patch
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line
-from acp_tui.ui.drawing.body import Heights, expander
+from acp_tui.ui.drawing.body import Heights, expander, more_lines
 from acp_tui.ui.drawing.wrap import (
     MAX_LINE_LENGTH,
     TAB_MARK,
     TAB_WIDTH,
     expand_tabs,
     join_graphemes,
-    padded_strip,
     shorten,
     shorten_path,
     wrap_exact,
@@ -101,10 +100,10 @@ class SyntaxColours:
 
 INDENT = 4
 MIN_TEXT_WIDTH = 4
-SIGNS = {"removed": "-", "added": "+"}
+SIGNS = {"same": " ", "removed": "-", "added": "+"}
 GAP = "⋯"
 
-RowPair = tuple["Row | None", "Row | None"]
+RowPair = tuple[Row | None, Row | None]
 
 
 class RowRenderer(Protocol):
@@ -169,7 +168,7 @@ class _DiffColumn:
             label = f"{number if at == 0 and self._numbered else '':>{self._digits}}"
             sign = SIGNS.get(row.kind, " ") if at == 0 else " "
             gutter = [Segment(label, mark), Segment(f" {sign} ", mark)]
-            padded.append(list(padded_strip([*gutter, *line], self._width, base)))
+            padded.append(list(Strip([*gutter, *line]).extend_cell_length(self._width, base)))
         return padded
 
     def _is_old(self, row: Row) -> bool:
@@ -178,9 +177,8 @@ class _DiffColumn:
     def _remark(self, row: Row) -> list[Segment]:
         """Draw a remark about the line above, such as a missing newline at the end of the file."""
         text = shorten(f"{' ' * (self._digits + 1)}\\ {escape_invisible(row.text)}", self._width)
-        return list(
-            padded_strip([Segment(text, self._palette.diff_fold)], self._width, self._palette.diff_context)
-        )
+        remark = Strip([Segment(text, self._palette.diff_fold)])
+        return list(remark.extend_cell_length(self._width, self._palette.diff_context))
 
     def _text(self, row: Row, base: Style) -> list[Segment]:
         """Return the row's text with syntax colours, highlighted changed words and expanded tabs.
@@ -320,8 +318,6 @@ MAX_CACHED_ROWS = 400
 """The maximum number of drawn rows kept in memory."""
 
 Text = TypeVar("Text", str, str | None)
-Pair = tuple[Row | None, Row | None]
-_SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
@@ -353,12 +349,6 @@ def _cut_line(line: str) -> str:
     return f"{line[:LONG_LINE_PREFIX]} … {missing:,} more characters (checksum {checksum:08x})"
 
 
-def _more(missing: int) -> str:
-    if not missing:
-        return "▸ more"
-    return "▸ 1 more line" if missing == 1 else f"▸ {missing:,} more lines"
-
-
 class DiffBody:
     """The body of a diff. Its rows are drawn when they become visible."""
 
@@ -372,7 +362,7 @@ class DiffBody:
         if not context.full and len(self._rows) > PREVIEW_ROWS:
             shown = PREVIEW_ROWS - 1
             missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
-            self._rows[shown:] = [Row("more", _more(missing))]
+            self._rows[shown:] = [Row("more", more_lines(missing))]
         self._pairs = (
             list(rows_side_by_side(self._rows))
             if isinstance(self._renderer, SplitRenderer)
@@ -407,7 +397,7 @@ class DiffBody:
         if self.diff.patch is not None:
             return self.diff.patch
         rows = (
-            f"{_SIGNS[row.kind]}{row.text}" if row.is_line else f"@@ {row.text} @@"
+            f"{SIGNS[row.kind]}{row.text}" if row.is_line else f"@@ {row.text} @@"
             for row in self._difference.rows()
         )
         return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
@@ -428,12 +418,12 @@ def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Ro
         yield Row("note", "an empty file" if None in (diff.old, diff.new) else "no text changes")
 
 
-def single_column(rows: Iterable[Row]) -> list[Pair]:
+def single_column(rows: Iterable[Row]) -> list[RowPair]:
     """Return each row as a pair without a right side."""
     return [(row, None) for row in rows]
 
 
-def rows_side_by_side(rows: Iterable[Row]) -> Iterator[Pair]:
+def rows_side_by_side(rows: Iterable[Row]) -> Iterator[RowPair]:
     """Yield pairs of a left and a right row. In a change, removed and added lines are paired in order."""
     for change, group in groupby(rows, key=lambda row: row.change):
         if change is None:

@@ -47,14 +47,14 @@ def headline(
     fold = (FOLDED if context.folded else OPEN) if foldable and not context.full else " "
     signs = [Segment(f"{fold} ", palette.dim), Segment(f"{icon} ", palette.icon)]
     end = _end(status, context)
-    room = context.width - _cells(signs) - _cells(end)
+    room = context.width - Segment.get_line_length(signs) - Segment.get_line_length(end)
     kept = [fact for fact in facts if fact[0]]
     while kept and room - _width(kept) < MIN_TITLE_WIDTH:
         kept.pop(0)
     right = [segment for text, style in kept for segment in (Segment("  "), Segment(text, style))]
     room = max(1, room - _width(kept))
     middle = _fit(title, room)
-    gap = Segment(" " * (room - _cells(middle)))
+    gap = Segment(" " * (room - Segment.get_line_length(middle)))
     return Strip([*signs, *middle, gap, *right, *end]).crop(0, context.width)
 
 
@@ -67,10 +67,6 @@ def _end(status: str, context: DrawContext) -> list[Segment]:
 
 def _width(facts: Sequence[StyledText]) -> int:
     return sum(cell_len(text) + 2 for text, _ in facts)
-
-
-def _cells(segments: Sequence[Segment]) -> int:
-    return sum(cell_len(segment.text) for segment in segments)
 
 
 def _fit(title: Sequence[StyledText], room: int) -> list[Segment]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -171,46 +172,62 @@ def attachment_blocks(entry: UserMessage) -> list[dict[str, Any]]:
     ]
 
 
-def thought_body(entry: Thought, context: DrawContext) -> Body:
-    return ThoughtBody(entry, context)
+class _TextBelowHead:
+    """A body with some lines at the top and Markdown below. While the entry is folded, it is not parsed."""
 
+    _head_height = 1
 
-class ThoughtBody:
-    """The body of a thought: a headline and the text. While the thought is folded, its text is not parsed."""
-
-    def __init__(self, thought: Thought, context: DrawContext) -> None:
-        self._thought = thought
+    def __init__(self, entry: Thought | Compaction, context: DrawContext, *, shows_text: bool) -> None:
+        self._entry = entry
         self._context = context
-        self._ended = thought.ended_at is not None
         self._text: MessageParts | None = None
-        if not context.folded:
-            palette = muted(context.palette)
-            bar = [Segment("│ ", palette.faint)]
-            self._text = MessageParts(thought, replace(context, palette=palette), bar)
+        if shows_text:
+            bar = [Segment("│ ", context.palette.faint)]
+            self._text = MessageParts(entry, replace(context, palette=muted(context.palette)), bar)
+
+    @abstractmethod
+    def _head_line(self, number: int) -> Strip: ...
 
     def can_fold(self) -> bool:
         """Return True if there is text to fold."""
-        return bool(self._thought.parts)
+        return bool(self._entry.parts)
 
     @property
     def height(self) -> int:
-        """The number of lines: the headline and the text."""
-        return 1 + (self._text.height if self._text is not None else 0)
+        return self._head_height + (self._text.height if self._text is not None else 0)
 
     def settle(self, first: int, last: int) -> None:
         """Replace estimated heights by exact ones from line `first` to line `last`."""
-        if self._text is not None and last > 0:
-            self._text.settle(max(0, first - 1), last - 1)
+        above = self._head_height
+        if self._text is not None and last >= above:
+            self._text.settle(max(0, first - above), last - above)
 
     def line(self, number: int) -> Strip:
-        if number > 0 and self._text is not None:
-            return self._text.line(number - 1)
-        sign = FOLDED if self._text is None else OPEN
-        style = self._context.palette.thought
-        return Strip([Segment(shorten(f"{sign} {self._headline()}", self._context.width), style)])
+        if number < self._head_height or self._text is None:
+            return self._head_line(number)
+        return self._text.line(number - self._head_height)
+
+    def position_at(self, line: int) -> PartPosition:
+        """Return a position that still denotes the same line after heights above that line have changed."""
+        if self._text is None or line < self._head_height:
+            return -1, (0, line)
+        return self._text.position_at(line - self._head_height)
+
+    def line_at(self, place: PartPosition) -> int:
+        """Return the current number of the line that a position from `position_at` denotes."""
+        part, (_, row) = place
+        return self._head_height + self._text.line_at(place) if part >= 0 and self._text is not None else row
+
+
+class ThoughtBody(_TextBelowHead):
+    """The body of a thought: a headline and the text."""
+
+    def __init__(self, thought: Thought, context: DrawContext) -> None:
+        super().__init__(thought, context, shows_text=not context.folded)
+        self._thought = thought
+        self._ended = thought.ended_at is not None
 
     def copy_text(self) -> str:
-        """Return the text of the thought."""
         return self._thought.text
 
     def update(self) -> bool:
@@ -219,21 +236,59 @@ class ThoughtBody:
             return False
         return self._text is None or self._text.update()
 
-    def position_at(self, line: int) -> PartPosition:
-        """Return a position that still denotes the same line after heights above that line have changed."""
-        return self._text.position_at(line - 1) if line > 0 and self._text is not None else (-1, (0, 0))
-
-    def line_at(self, place: PartPosition) -> int:
-        """Return the current number of the line that a position from `position_at` denotes."""
-        return 1 + self._text.line_at(place) if place[0] >= 0 and self._text is not None else 0
-
-    def _headline(self) -> str:
+    def _head_line(self, number: int) -> Strip:  # noqa: ARG002  # there is one line only
+        """Draw the headline, which shows how long the agent has been thinking: it is not cached."""
         thought, clock = self._thought, self._context.clock
+        words = "thinking"
         if thought.ended_at is not None:
-            return thought_title(thought)
-        if clock is None:
-            return "thinking"
-        return f"thinking for {format_duration(max(1, round(clock() - thought.at)))}"
+            words = thought_title(thought)
+        elif clock is not None:
+            words = f"thinking for {format_duration(max(1, round(clock() - thought.at)))}"
+        sign = FOLDED if self._text is None else OPEN
+        style = self._context.palette.thought
+        return Strip([Segment(shorten(f"{sign} {words}", self._context.width), style)])
+
+
+class CompactionBody(_TextBelowHead):
+    """The body of a compaction: the status, the error if any, and the summary."""
+
+    def __init__(self, compaction: Compaction, context: DrawContext) -> None:
+        super().__init__(compaction, context, shows_text=bool(compaction.parts) and not context.folded)
+        self._compaction = compaction
+        self._shown = (compaction_words(compaction), compaction.error)
+        self._parts = compaction.parts
+        self._head = _compaction_head(compaction, context)
+        self._head_height = len(self._head)
+
+    def _head_line(self, number: int) -> Strip:
+        return self._head[number]
+
+    def copy_text(self) -> str:
+        """Return the status, the error and the summary."""
+        entry = self._compaction
+        return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
+
+    def update(self) -> bool:
+        """Draw text appended to the summary.
+
+        Return False if a new body is needed, because anything else changed or no summary was drawn before.
+        """
+        entry = self._compaction
+        same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
+        return same and self._text is not None and self._text.update()
+
+
+def _compaction_head(entry: Compaction, context: DrawContext) -> list[Strip]:
+    palette = context.palette
+    sign = (FOLDED if context.folded else OPEN) if entry.parts else "·"
+    style = palette.error if entry.status == "failed" else palette.thought
+    lines = hanging_lines(
+        [Segment(f"{sign} ", style)], [Segment(compaction_words(entry), style)], context.width
+    )
+    if entry.error:
+        lead = [Segment("  ")]
+        lines += short_hanging_lines(lead, [Segment(" ".join(entry.error.split()), palette.error)], context)
+    return lines
 
 
 def muted(palette: Palette) -> Palette:
@@ -254,82 +309,3 @@ def muted(palette: Palette) -> Palette:
         code=palette.code + own,
         syntax={},
     )
-
-
-def compaction_body(entry: Compaction, context: DrawContext) -> Body:
-    return CompactionBody(entry, context)
-
-
-class CompactionBody:
-    """The body of a compaction: the status, the error if any, and the summary, which is Markdown.
-
-    While the compaction is folded, the summary is not parsed.
-    """
-
-    def __init__(self, entry: Compaction, context: DrawContext) -> None:
-        self._entry = entry
-        self._shown = (compaction_words(entry), entry.error)
-        self._parts = entry.parts
-        self._head = _head(entry, context)
-        self._summary: MessageParts | None = None
-        if entry.parts and not context.folded:
-            bar = [Segment("│ ", context.palette.faint)]
-            self._summary = MessageParts(entry, replace(context, palette=muted(context.palette)), bar)
-
-    def can_fold(self) -> bool:
-        """Return True if there is text to fold."""
-        return bool(self._entry.parts)
-
-    @property
-    def height(self) -> int:
-        """The number of lines: the status, the error and the summary."""
-        return len(self._head) + (self._summary.height if self._summary is not None else 0)
-
-    def settle(self, first: int, last: int) -> None:
-        """Lay out lines `first` to `last`, so that their height is exact and no longer an estimate."""
-        above = len(self._head)
-        if self._summary is not None and last >= above:
-            self._summary.settle(max(0, first - above), last - above)
-
-    def line(self, number: int) -> Strip:
-        if number < len(self._head) or self._summary is None:
-            return self._head[number]
-        return self._summary.line(number - len(self._head))
-
-    def copy_text(self) -> str:
-        """Return the status, the error and the summary."""
-        entry = self._entry
-        return "\n".join(filter(None, (compaction_words(entry), entry.error, entry.text)))
-
-    def update(self) -> bool:
-        """Draw text appended to the summary.
-
-        Return False if a new body is needed, because anything else changed or no summary was drawn before.
-        """
-        entry = self._entry
-        same = self._shown == (compaction_words(entry), entry.error) and self._parts is entry.parts
-        return same and self._summary is not None and self._summary.update()
-
-    def position_at(self, line: int) -> PartPosition:
-        """Return a position that still denotes the same line after heights above that line have changed."""
-        above = len(self._head)
-        inside = line >= above and self._summary is not None
-        return self._summary.position_at(line - above) if inside and self._summary else (-1, (0, line))
-
-    def line_at(self, place: PartPosition) -> int:
-        """Return the current number of the line that a position from `position_at` denotes."""
-        part, (_, row) = place
-        return len(self._head) + self._summary.line_at(place) if part >= 0 and self._summary else row
-
-
-def _head(entry: Compaction, context: DrawContext) -> list[Strip]:
-    palette = context.palette
-    sign = (FOLDED if context.folded else OPEN) if entry.parts else "·"
-    style = palette.error if entry.status == "failed" else palette.thought
-    lines = hanging_lines(
-        [Segment(f"{sign} ", style)], [Segment(compaction_words(entry), style)], context.width
-    )
-    if entry.error:
-        lead = [Segment("  ")]
-        lines += short_hanging_lines(lead, [Segment(" ".join(entry.error.split()), palette.error)], context)
-    return lines

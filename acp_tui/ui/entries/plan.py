@@ -53,7 +53,7 @@ def _header(entry: Plan, context: DrawContext, *, superseded: bool) -> list[Stri
         is_same = newest is not None and newest.plan_id == entry.plan_id
         spans.append(Segment(f" · {'continued' if is_same else 'replaced'} below", palette.dim))
     elif folded and (current := next((i for i in entry.items if i.status == "in_progress"), None)):
-        room = context.width - INDENT - sum(span.cell_length for span in spans)
+        room = context.width - INDENT - Segment.get_line_length(spans)
         spans.append(Segment(shorten(f" · {_one_line(current.content)}", room), palette.dim))
     return hanging_lines([Segment("▸ " if folded else "▾ ", palette.faint)], spans, context.width)
 

@@ -29,11 +29,6 @@ UNWRITTEN_STATES = frozenset({"working", "done"})
 """States that are not written in words, because the status icon at the end of the line shows them."""
 
 
-def body(entry: Subagent, context: DrawContext) -> Body:
-    """Draw a subagent."""
-    return SubagentBody(entry, context)
-
-
 class SubagentBody:
     """The body of a subagent. Its lines are not cached: they are drawn whenever they are needed.
 

@@ -13,7 +13,7 @@ from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.terminal_text import TerminalText
 from acp_tui.text_format import relative_path
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Heights, LinesBody, expander
+from acp_tui.ui.drawing.body import Heights, LinesBody, expander, more_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, line_segments, make_strip, shorten
 from acp_tui.ui.entries.headline import elapsed, headline
 
@@ -325,8 +325,7 @@ def tail_strips(lines: list[Line], hidden: int, context: DrawContext) -> list[St
         wrapped = wrapped[-TAIL_LINES:]
     strips = [make_strip(part, [indent]) for _, part in wrapped]
     if hidden > 0:
-        noun = "line" if hidden == 1 else "lines"
-        note = expander(shorten(f"▸ {hidden:,} more {noun}", width), palette.diff_fold)
+        note = expander(shorten(more_lines(hidden), width), palette.diff_fold)
         strips.insert(0, make_strip([note], [indent]))
     return strips
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
+from textual.strip import Strip
 
 from acp_tui.console import pluralize
 from acp_tui.entry_kinds.tool_call import (
@@ -31,8 +32,8 @@ from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Diff, Terminal
 from acp_tui.text_format import relative_path
-from acp_tui.ui.drawing.body import LinesBody, expander
-from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, json_body
+from acp_tui.ui.drawing.body import LinesBody, expander, more_lines
+from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, json_body, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.entries.content import content_lines
 from acp_tui.ui.entries.headline import elapsed, headline, line_counts
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rich.style import Style
-    from textual.strip import Strip
 
     from acp_tui.diffing import Difference
     from acp_tui.entry_kinds.tool_call import ShownContent
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 
 INDENT = 4
+_INDENT = Segment(" " * INDENT)
 FILE_KINDS = ("read", "search", "fetch")
 """Kinds of calls whose text comes from a file or a web page.
 
@@ -65,8 +66,6 @@ Such text is drawn as prose even if it is fenced.
 """
 MAX_LINES = 20
 """The maximum number of lines of text in the transcript."""
-MAX_TEXT_LINES_FULL = 5_000
-"""Like `MAX_LINES`, but for the screen that shows one entry in full. There, all lines are drawn at once."""
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
@@ -78,14 +77,14 @@ def text_body(content: Content, kind: str, context: DrawContext) -> Body:
     """Draw one text block of a tool call. `kind` is the kind of the call, or `FAILURE_MESSAGE`."""
     if kind == "execute":
         return _output(content, context)
-    if kind == FAILURE_MESSAGE and _FENCED.fullmatch(content.text):
-        text = strip_fence(content.text)
-        return LinesBody(plain_strips(text, context.palette.text, context, wrapper=wrap), content.text)
-    if _is_listing(content.text):
-        return LinesBody(plain_strips(content.text, context.palette.text, context), content.text)
-    if kind in FILE_KINDS and not _FENCED.fullmatch(content.text):
-        return LinesBody(plain_strips(content.text, context.palette.text, context), content.text)
-    return LinesBody(markdown_strips(content.text, context), content.text)
+    text, style, is_fenced = content.text, context.palette.text, _FENCED.fullmatch(content.text) is not None
+    if kind == FAILURE_MESSAGE and is_fenced:
+        strips = plain_strips(strip_fence(text), style, context, wrapper=wrap)
+    elif _is_listing(text) or (kind in FILE_KINDS and not is_fenced):
+        strips = plain_strips(text, style, context)
+    else:
+        strips = markdown_strips(text, context)
+    return LinesBody(strips, text)
 
 
 def _is_listing(text: str) -> bool:
@@ -119,26 +118,14 @@ def plain_strips(
 ) -> list[Strip]:
     """Draw the first lines of text without parsing Markdown. If lines are omitted, say how many."""
     lines = text.strip("\n").split("\n")
-    limit = MAX_TEXT_LINES_FULL if context.full else MAX_LINES
+    limit = MAX_LINES_FULL if context.full else MAX_LINES
     strips: list[Strip] = []
     for number, line in enumerate(lines):
-        strips += _wrapped(line, style, context, wrapper)
+        strips += wrapped_lines(line, style, context.width, INDENT, wrapper=wrapper)
         if len(strips) > limit:
-            return [*strips[:limit], more_lines(len(lines) - number, context)]
+            note = shorten(more_lines(len(lines) - number), context.width - INDENT)
+            return [*strips[:limit], Strip([_INDENT, expander(note, context.palette.diff_fold)])]
     return strips
-
-
-def more_lines(lines: int, context: DrawContext) -> Strip:
-    """Draw a note that says how many lines are omitted. A click on the note opens the full entry."""
-    noun = "line" if lines == 1 else "lines"
-    note = shorten(f"▸ {lines:,} more {noun}", context.width - INDENT)
-    return make_strip([expander(note, context.palette.diff_fold)], [Segment(" " * INDENT)])
-
-
-def _wrapped(line: str, style: Style, context: DrawContext, wrapper: Wrapper) -> Iterator[Strip]:
-    indent = [Segment(" " * INDENT)]
-    for part in wrapper([Segment(line, style)], context.width - INDENT):
-        yield make_strip(part, indent)
 
 
 def _output(content: Content, context: DrawContext) -> LinesBody:
@@ -254,12 +241,6 @@ MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
 """Only this many lines of a command are wrapped and counted: wrapping megabytes takes half a second."""
-_INDENT = Segment(" " * INDENT)
-
-
-def body(entry: ToolCall, context: DrawContext) -> Body:
-    """Draw a tool call."""
-    return ToolCallBody(entry, context)
 
 
 class ToolCallBody:
@@ -407,7 +388,7 @@ def _command(command: str, where: str, context: DrawContext) -> LinesBody:
     if where:
         room = context.width - INDENT - 2
         place = Segment(f"in {shorten_path(where, room - 3)}", palette.dim)
-        if sum(span.cell_length for span in lines[-1]) + 2 + place.cell_length <= room:
+        if Segment.get_line_length(lines[-1]) + 2 + place.cell_length <= room:
             lines[-1] = [*lines[-1], Segment("  "), place]
         else:
             lines.append([place])
@@ -433,4 +414,4 @@ def _locations(locations: list[Location], context: DrawContext) -> LinesBody:
 
 def own_tool_call_body(entry: OwnToolCall, context: DrawContext) -> Body:
     """Draw a call of one of acp-tui's own tools."""
-    return body(entry.call, context)
+    return ToolCallBody(entry.call, context)

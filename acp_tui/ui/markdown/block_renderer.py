@@ -85,7 +85,9 @@ class Table:
         The list of widths is empty if the columns do not fit at all.
         """
         columns = list(zip(self.head, *self.rows, strict=True))
-        wanted = [max(1, *(_width(line) for cell in column for line in cell)) for column in columns]
+        wanted = [
+            max(1, *(Segment.get_line_length(line) for cell in column for line in cell)) for column in columns
+        ]
         room = width - len(COLUMN_SEPARATOR) * (len(columns) - 1)
         if sum(wanted) <= room:
             return wanted, True
@@ -114,7 +116,7 @@ class Table:
         line: Spans = []
         last = len(cells) - 1
         for number, (cell, width, align) in enumerate(zip(cells, widths, self.aligns, strict=True)):
-            room = width - _width(cell)
+            room = width - Segment.get_line_length(cell)
             before = room if align == "right" else room // 2 if align == "center" else 0
             line += _blank(before, self.style)
             line += cell
@@ -150,10 +152,6 @@ def _cell(node: SyntaxTreeNode, palette: Palette, style: Style) -> Cell:
 
 def _blank(cells: int, style: Style) -> Spans:
     return [Segment(" " * cells, style)] if cells > 0 else []
-
-
-def _width(spans: Spans) -> int:
-    return sum(span.cell_length for span in spans)
 
 
 def _longest_word(cell: Cell) -> int:
@@ -221,7 +219,7 @@ def code_rows(spans: Iterable[Segment], palette: Palette, width: int) -> list[Sp
 
 def on_background(spans: Spans, palette: Palette, width: int) -> Spans:
     """Pad one row of code to the full width with the background of the block."""
-    room = width - MARGIN - sum(segment.cell_length for segment in spans)
+    room = width - MARGIN - Segment.get_line_length(spans)
     return [Segment(" " * MARGIN, palette.code), *spans, Segment(" " * room, palette.code)]
 
 
@@ -329,7 +327,7 @@ class BlockRenderer:
 
         If the prefix would leave too little width, draw the lines without a prefix.
         """
-        prefix_width = sum(segment.cell_length for segment in first)
+        prefix_width = Segment.get_line_length(first)
         if width - prefix_width < MIN_WIDTH:
             return draw(width)
         lines = draw(width - prefix_width)

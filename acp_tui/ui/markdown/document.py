@@ -163,7 +163,7 @@ class LayoutSettings:
     def __init__(self, palette: Palette, width: int, prefix: Spans) -> None:
         self.palette = palette
         self.prefix = prefix
-        self.width = width - sum(span.cell_length for span in prefix)
+        self.width = width - Segment.get_line_length(prefix)
         self._full_width = width
         self.blank = self.strip([])
 

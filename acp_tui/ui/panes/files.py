@@ -220,7 +220,7 @@ class FilesPane(Pane):
         right = self._counts_text(path)
         line = self._agent_lines.get(path)
         line_suffix = f":{line}" if line is not None else ""
-        room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*left, *right)) - len(line_suffix)
+        room = width - RIGHT_MARGIN - Segment.get_line_length([*left, *right]) - len(line_suffix)
         name = escape_invisible_line(relative_path(path, self.source.cwd))
         style = palette.dim if path in self._accepted else palette.text
         left.append(Segment(shorten_path(name, max(4, room)), style))

@@ -202,7 +202,7 @@ RIGHT_MARGIN = 1
 
 def justified_line(left: Spans, right: Spans, width: int) -> Strip:
     """Return a line with a left and a right part. The caller makes sure that the left part fits."""
-    used = sum(span.cell_length for span in (*left, *right))
+    used = Segment.get_line_length([*left, *right])
     gap = Segment(" " * max(0, width - RIGHT_MARGIN - used))
     return Strip([*left, gap, *right]).crop(0, width)
 

@@ -122,7 +122,7 @@ class PaneTabs(Widget):
         ]
         zoom = Segment(f" {UNZOOM_SIGN if self._zoomed else ZOOM_SIGN} ", palette.dim + _meta("zoom"))
         right = [zoom, Segment(f"{CLOSE_SIGN} ", palette.dim + _meta("close"))]
-        room = width - sum(span.cell_length for span in right)
+        room = width - Segment.get_line_length(right)
         line = Strip([*Strip(left).crop_extend(0, max(0, room), None), *right])
         return line.apply_style(base).adjust_cell_length(width, base)
 
@@ -192,7 +192,7 @@ class TerminalsPane(Pane):
         ]
         right = [Segment(f"  {text}", style) for text, style in facts if text]
         left = [Segment(f"{STATUS_ICONS[state]} ", palette.signs[state])]
-        room = width - RIGHT_MARGIN - 2 - sum(span.cell_length for span in right)
+        room = width - RIGHT_MARGIN - 2 - Segment.get_line_length(right)
         left.append(Segment(shorten(self._command(terminal), max(4, room)), palette.text))
         lines = [justified_line(left, right, width)]
         if note := self._note(terminal):

@@ -25,7 +25,7 @@ from acp_tui.session.safe_text import (
 from acp_tui.session.state import Content, Diff
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
-from acp_tui.ui.drawing.wrap import hard_wrap, padded_strip, shorten
+from acp_tui.ui.drawing.wrap import hard_wrap, shorten
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.widgets.body_scroller import LongText
 
@@ -346,9 +346,8 @@ def _command_block(text: str, context: DrawContext) -> list[Strip]:
     for number, line in enumerate(text.split("\n")):
         for part, piece in enumerate(hard_wrap([Segment(line, palette.code)], width - 3)):
             sign = " ❯ " if not (number or part) else "   "
-            lines.append(
-                padded_strip([Segment(sign, palette.code + palette.icon), *piece], width, palette.code)
-            )
+            strip = Strip([Segment(sign, palette.code + palette.icon), *piece])
+            lines.append(strip.extend_cell_length(width, palette.code))
     return lines
 
 

@@ -63,12 +63,12 @@ def _match_name(name: str, typed: str) -> tuple[tuple[int, int], Iterable[int]] 
     return ((4, positions[-1] - positions[0]), positions) if positions else None
 
 
-def _positions_in_order(name: str, wanted: str) -> list[int]:
-    """Return where the characters of `wanted` occur in the name, in order; empty if one is not found."""
+def _positions_in_order(text: str, wanted: str, start: int = 0) -> list[int]:
+    """Return where the characters of `wanted` occur in a text, in order; empty if one is not found."""
     positions: list[int] = []
-    at = -1
+    at = start - 1
     for char in wanted:
-        at = name.find(char, at + 1)
+        at = text.find(char, at + 1)
         if at < 0:
             return []
         positions.append(at)
@@ -306,19 +306,8 @@ def locate_match(path: str, wanted: str) -> FileHit:
         at = low.find(wanted, offset)
         if at >= 0:
             return FileHit(path, frozenset(range(at, at + len(wanted))))
-    positions = _positions_from(low, wanted, start) or _positions_from(low, wanted, 0)
+    positions = _positions_in_order(low, wanted, start) or _positions_in_order(low, wanted)
     return FileHit(path, frozenset(positions))
-
-
-def _positions_from(text: str, wanted: str, start: int) -> list[int]:
-    positions: list[int] = []
-    at = start - 1
-    for char in wanted:
-        at = text.find(char, at + 1)
-        if at < 0:
-            return []
-        positions.append(at)
-    return positions
 
 
 SLICE_SECONDS = 0.004

@@ -168,8 +168,7 @@ def osc52(data: str, environ: Mapping[str, str]) -> str:
 
 def programs(environ: Mapping[str, str]) -> Iterator[Program]:
     """Yield the installed programs that can copy to the user's clipboard, in the order to try them."""
-    remote = any(environ.get(name) for name in ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"))
-    for program in (*(() if remote else _local_programs(environ)), *_tmux_program(environ)):
+    for program in (*(() if _remote(environ) else _local_programs(environ)), *_tmux_program(environ)):
         if shutil.which(program.command[0], path=environ.get("PATH")):
             yield program
 

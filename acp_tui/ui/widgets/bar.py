@@ -77,7 +77,7 @@ class KeyHints(Bar):
         used = 0
         for key, label in self._hints:
             hint = [Segment(f"{key} ", palette.key), Segment(label, palette.dim)]
-            if (used := used + sum(span.cell_length for span in hint)) > width:
+            if (used := used + Segment.get_line_length(hint)) > width:
                 break
             spans += [*hint, Segment("  ")]
             used += 2

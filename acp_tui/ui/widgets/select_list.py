@@ -67,15 +67,15 @@ class SelectRow:
 
     def lines(self, width: int) -> list[Spans]:
         """Return the lines of the row, wrapped or shortened to `width` cells."""
-        indent = Segment(" " * _cells(self.lead))
+        indent = Segment(" " * Segment.get_line_length(self.lead))
         room = width - indent.cell_length
-        end = _cells(self.tail or []) + 1 if self.tail else 0
+        end = Segment.get_line_length(self.tail or []) + 1 if self.tail else 0
         texts = [shorten_spans(self.text, room - end)] if self.cut else wrap(self.text, max(8, room - end))
         if self.note:
             texts += [shorten_spans(self.note, room)] if self.cut else wrap(self.note, room)
         lines = [[*(self.lead if number == 0 else [indent]), *line] for number, line in enumerate(texts)]
         if self.tail:
-            gap = width - _cells(lines[0]) - _cells(self.tail)
+            gap = width - Segment.get_line_length(lines[0]) - Segment.get_line_length(self.tail)
             lines[0] += [Segment(" " * max(1, gap)), *self.tail]
         return lines
 
@@ -86,10 +86,6 @@ class _Line(NamedTuple):
     row: int | None  # the index of its row; None for a line above a row
     is_first: bool  # of its row
     spans: Spans
-
-
-def _cells(spans: Spans) -> int:
-    return sum(span.cell_length for span in spans)
 
 
 class SelectList(ScrollView):

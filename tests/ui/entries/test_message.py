@@ -71,7 +71,7 @@ def test_a_long_paste_is_drawn_on_demand() -> None:
     [
         (AgentMessage, messages.agent_message_body),
         (UserMessage, messages.user_message_body),
-        (Thought, messages.thought_body),
+        (Thought, messages.ThoughtBody),
     ],
 )
 def test_a_body_draws_text_and_content_that_were_added(
@@ -143,7 +143,7 @@ def thinking(
 ) -> list[str]:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("**Why**\n\nbecause")], ended_at=ended_at)
     clock = None if now is None else lambda: now
-    return lines(settled(messages.thought_body(entry, context(width=width, folded=folded, clock=clock))))
+    return lines(settled(messages.ThoughtBody(entry, context(width=width, folded=folded, clock=clock))))
 
 
 def test_a_folded_thought_is_one_line_with_its_duration() -> None:
@@ -163,7 +163,7 @@ def test_an_unfolded_thought_shows_its_text_beside_a_bar() -> None:
 
 def test_the_end_of_a_thought_requires_a_new_body() -> None:
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
-    body = messages.thought_body(entry, context())
+    body = messages.ThoughtBody(entry, context())
     assert body.update()
     entry.ended_at = 101.0
     assert not body.update()
@@ -172,7 +172,7 @@ def test_the_end_of_a_thought_requires_a_new_body() -> None:
 def test_the_headline_of_a_thought_follows_the_clock() -> None:
     clock = [101.0]
     entry = Thought(id=1, at=100.0, parts=[GrowingText("a")])
-    body = messages.thought_body(entry, context(clock=lambda: clock[0]))
+    body = messages.ThoughtBody(entry, context(clock=lambda: clock[0]))
     assert body.line(0).text == "▾ thinking for 1 s"
     clock[0] = 163.0
     assert body.line(0).text == "▾ thinking for 1:03"

@@ -10,7 +10,7 @@ from acp_tui.session.reduce import reduce
 from acp_tui.session.state import Content, Session, TerminalRef
 from acp_tui.session.terminal_text import MAX_KEPT_PER_END, TerminalText
 from acp_tui.ui.entries.terminal import TAIL_LINES, body
-from acp_tui.ui.entries.tool_call import body as call_body
+from acp_tui.ui.entries.tool_call import ToolCallBody
 from tests.support.bodies import CWD, call, colour_of, context, lines, terminal
 
 
@@ -203,7 +203,7 @@ def test_a_terminal_shown_by_a_call_has_no_lines_of_its_own() -> None:
     made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
     assert not alone.update()  # another body takes its place
     assert body(entry, context(session)).height == 0
-    assert "    out" in lines(call_body(made, context(session)))
+    assert "    out" in lines(ToolCallBody(made, context(session)))
     made.content = []  # the call shows something else now: the output must not be lost
     assert body(entry, context(session)).height == 2
 
@@ -212,11 +212,11 @@ def test_a_call_shows_the_command_unless_its_title_does() -> None:
     session = Session(cwd=CWD)
     terminal(session, "out\n", command="make all", cwd=CWD, exit_code=1)
     said = call(session, title="`make all`", kind="execute", content=[TerminalRef("t")])
-    assert lines(call_body(said, context(session)))[1:] == ["    out"]
-    assert "exit 1" in lines(call_body(said, context(session)))[0]
+    assert lines(ToolCallBody(said, context(session)))[1:] == ["    out"]
+    assert "exit 1" in lines(ToolCallBody(said, context(session)))[0]
     unsaid = call(session, title="Build it", kind="execute", content=[TerminalRef("t")])
-    assert lines(call_body(unsaid, context(session)))[1:] == ["    $ make all", "    out"]
-    assert "exit 1" in lines(call_body(unsaid, context(session)))[0]
+    assert lines(ToolCallBody(unsaid, context(session)))[1:] == ["    $ make all", "    out"]
+    assert "exit 1" in lines(ToolCallBody(unsaid, context(session)))[0]
 
 
 def test_a_command_too_long_for_the_title_is_shown_below_it() -> None:
@@ -224,13 +224,13 @@ def test_a_command_too_long_for_the_title_is_shown_below_it() -> None:
     command = "make " + " ".join(f"target-{number}" for number in range(20))
     terminal(session, "out\n", command=command, cwd=CWD)
     entry = call(session, title=command, kind="execute", content=[TerminalRef("t")])
-    shown = lines(call_body(entry, context(session)))
+    shown = lines(ToolCallBody(entry, context(session)))
     assert "…" in shown[0]
     assert "".join(line[6:].ljust(74) for line in shown[1:-1]).strip() == command
     script = "for i in 1 2; do\n\techo $i\ndone"
     entry = call(session, title="Loop", kind="execute", raw_input={"command": script})
     entry.content = [Content("text", "1\n2\n")]
-    assert lines(call_body(entry, context(session)))[1:] == [
+    assert lines(ToolCallBody(entry, context(session)))[1:] == [
         "    $ for i in 1 2; do",
         "          echo $i",
         "      done",
@@ -242,15 +242,15 @@ def test_a_command_too_long_for_the_title_is_shown_below_it() -> None:
 def test_a_very_long_command_is_truncated_except_in_the_full_view() -> None:
     entry = call(title="Run", kind="execute", raw_input={"command": "x\n" * 50 + "y"})
     entry.content = [Content("text", "out")]
-    assert lines(call_body(entry, context()))[-2:] == ["      ▸ 45 more lines", "    out"]
-    assert lines(call_body(entry, context(full=True)))[-2:] == ["      y", "    out"]
+    assert lines(ToolCallBody(entry, context()))[-2:] == ["      ▸ 45 more lines", "    out"]
+    assert lines(ToolCallBody(entry, context(full=True)))[-2:] == ["      y", "    out"]
 
 
 def test_a_call_shows_the_directory_of_a_command_that_runs_elsewhere() -> None:
     session = Session(cwd=CWD)
     terminal(session, "out\n", command="make", cwd="/etc")
     made = call(session, title="make", kind="execute", content=[TerminalRef("t")])
-    assert lines(call_body(made, context(session)))[1] == "    $ make  in /etc"
+    assert lines(ToolCallBody(made, context(session)))[1] == "    $ make  in /etc"
 
 
 def test_the_session_knows_which_call_shows_a_terminal() -> None:

@@ -9,12 +9,12 @@ from acp_tui.entry_kinds.tool_call import starts_folded
 from acp_tui.entry_labels import KIND_ICONS, OTHER_ICON, STATUS_ICONS
 from acp_tui.session.state import Annotations, Content, Diff, Location, Session, TerminalRef, ToolCall
 from acp_tui.text_format import format_duration
-from acp_tui.ui.entries.tool_call import body
+from acp_tui.ui.entries.tool_call import ToolCallBody
 from tests.support.bodies import CWD, call, colour_of, context, lines, strips, terminal
 
 
 def headline(entry: ToolCall, session: Session | None = None, width: int = 80, **other: object) -> str:
-    return body(entry, context(session, width, **other)).line(0).text.rstrip()
+    return ToolCallBody(entry, context(session, width, **other)).line(0).text.rstrip()
 
 
 # --------------------------------------------------------------------------- the first line
@@ -55,7 +55,7 @@ def test_a_call_without_anything_to_unfold_has_no_fold_sign() -> None:
 
 def test_the_duration_of_a_running_call_comes_from_the_clock() -> None:
     now = [100.5]
-    shown = body(call(title="x", status="in_progress"), context(clock=lambda: now[0]))
+    shown = ToolCallBody(call(title="x", status="in_progress"), context(clock=lambda: now[0]))
     assert " s " not in shown.line(0).text
     now[0] = 112.0
     assert shown.line(0).text.rstrip().endswith("12 s  ●")
@@ -89,7 +89,7 @@ def test_other_titles_are_unchanged(title: str, kind: str) -> None:
 
 def test_the_directory_of_a_command_is_not_listed_as_a_file() -> None:
     entry = call(title="make", kind="execute", locations=[Location(CWD), Location(f"{CWD}/Makefile")])
-    shown = lines(body(entry, context()))
+    shown = lines(ToolCallBody(entry, context()))
     assert any("↳ Makefile" in line for line in shown)
     assert not any(CWD in line for line in shown)
 
@@ -106,16 +106,16 @@ def test_a_command_without_output_does_not_show_its_raw_input(
     title: str, sent: dict[str, str], below: list[str]
 ) -> None:
     running = call(title=title, kind="execute", status="in_progress", raw_input=sent)
-    assert [line.strip() for line in lines(body(running, context()))[1:]] == below
+    assert [line.strip() for line in lines(ToolCallBody(running, context()))[1:]] == below
 
 
 def test_a_command_sent_only_as_text_is_shown_as_a_command() -> None:
     told = Content("text", text='{"command": "make all"}')
     asked = call(title="Bash", kind="execute", content=[Content("text", text="May I?"), told])
-    assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["$ make all", "May I?"]
+    assert [line.strip() for line in lines(ToolCallBody(asked, context()))[1:]] == ["$ make all", "May I?"]
     ended = call(title="Bash", kind="execute", status="completed", content=[told])
-    assert '{"command": "make all"}' in lines(body(ended, context()))[-1]
-    assert not any("$" in line for line in lines(body(ended, context())))
+    assert '{"command": "make all"}' in lines(ToolCallBody(ended, context()))[-1]
+    assert not any("$" in line for line in lines(ToolCallBody(ended, context())))
 
 
 def test_the_verb_for_a_new_file_is_write() -> None:
@@ -127,9 +127,9 @@ def test_raw_input_repeated_as_text_is_shown_once() -> None:
     text = Content("text", text='{"b": [1], "a": "x"}')
     asked = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]}, content=[text])
     bare = call(title="Ask", status="completed", raw_input={"a": "x", "b": [1]})
-    assert lines(body(asked, context())) == lines(body(bare, context()))
+    assert lines(ToolCallBody(asked, context())) == lines(ToolCallBody(bare, context()))
     asked.content.append(Content("text", text="an answer"))
-    assert [line.strip() for line in lines(body(asked, context()))[1:]] == ["an answer"]
+    assert [line.strip() for line in lines(ToolCallBody(asked, context()))[1:]] == ["an answer"]
 
 
 def test_titles_are_shortened_at_the_end_and_paths_at_the_beginning() -> None:
@@ -182,7 +182,8 @@ def test_calls_with_a_diff_or_a_terminal_start_unfolded() -> None:
 
 
 def test_a_folded_call_is_one_line_with_the_number_of_changed_lines() -> None:
-    shown = body(call(title="Edit", kind="edit", content=[Diff("a", None, "b\n")]), context(folded=True))
+    edit = call(title="Edit", kind="edit", content=[Diff("a", None, "b\n")])
+    shown = ToolCallBody(edit, context(folded=True))
     assert shown.height == 1
     assert "+1" in shown.line(0).text
     assert shown.line(0).text.startswith("▸")
@@ -190,7 +191,7 @@ def test_a_folded_call_is_one_line_with_the_number_of_changed_lines() -> None:
 
 def test_a_call_that_fails_requires_a_new_body() -> None:
     read = call(title="Read", kind="read", status="in_progress")
-    shown = body(read, context(folded=True))
+    shown = ToolCallBody(read, context(folded=True))
     assert shown.update()
     read.status = "failed"
     assert not shown.update()
@@ -209,8 +210,9 @@ def test_new_and_deleted_files_are_labelled() -> None:
 
 def test_a_diff_has_a_heading_unless_the_title_names_its_file() -> None:
     one, two = Diff(f"{CWD}/src/a.py", None, "x\n"), Diff(f"{CWD}/src/b.py", None, "y\n")
-    assert lines(body(call(title="Edit a.py", kind="edit", content=[one]), context()))[1:] == ["     1 + x"]
-    shown = lines(body(call(title="Edit a.py", kind="edit", content=[one, two]), context()))[1:]
+    single = call(title="Edit a.py", kind="edit", content=[one])
+    assert lines(ToolCallBody(single, context()))[1:] == ["     1 + x"]
+    shown = lines(ToolCallBody(call(title="Edit a.py", kind="edit", content=[one, two]), context()))[1:]
     assert shown == ["    src/a.py  (new)", "     1 + x", "    src/b.py  (new)", "     1 + y"]
 
 
@@ -218,37 +220,38 @@ def test_the_line_numbers_of_a_snippet_begin_at_its_location() -> None:
     path = f"{CWD}/a.py"
     snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")])
     snippet.locations = [Location(path, 120)]
-    assert lines(body(snippet, context()))[1].strip() == "120 - old"
+    assert lines(ToolCallBody(snippet, context()))[1].strip() == "120 - old"
     whole = call(title="Edit a.py", kind="edit", content=[Diff(path, "a\nb\nc\nd\n", "a\nb\nc\nD\n", line=1)])
     whole.locations = [Location(path, 2)]
-    assert lines(body(whole, context()))[1].strip() == "1   a"
+    assert lines(ToolCallBody(whole, context()))[1].strip() == "1   a"
 
 
 def test_a_snippet_without_a_location_has_no_line_numbers() -> None:
     path = f"{CWD}/a.py"
     sent = {"file_path": path, "old_string": "old", "new_string": "new"}
     snippet = call(title="Edit a.py", kind="edit", content=[Diff(path, "old", "new")], raw_input=sent)
-    assert [line.strip() for line in lines(body(snippet, context()))[1:]] == ["- old", "+ new"]
+    assert [line.strip() for line in lines(ToolCallBody(snippet, context()))[1:]] == ["- old", "+ new"]
     snippet.locations = [Location(path, 1)]
-    assert [line.strip() for line in lines(body(snippet, context()))[1:]] == ["1 - old", "1 + new"]
+    assert [line.strip() for line in lines(ToolCallBody(snippet, context()))[1:]] == ["1 - old", "1 + new"]
 
 
 def test_files_that_nothing_else_names_are_listed() -> None:
     moved = call(title="Move a.py", kind="move")
     moved.locations = [Location(f"{CWD}/a.py"), Location(f"{CWD}/lib/b.py", 7), Location("/etc/hosts")]
-    assert lines(body(moved, context()))[1:] == ["    ↳ lib/b.py:7", "    ↳ /etc/hosts"]
+    assert lines(ToolCallBody(moved, context()))[1:] == ["    ↳ lib/b.py:7", "    ↳ /etc/hosts"]
     outside = call(title="Read a.py", kind="read", status="failed")
     outside.locations = [Location("/etc/a.py")]
-    assert lines(body(outside, context()))[1:] == ["    ↳ /etc/a.py"]
+    assert lines(ToolCallBody(outside, context()))[1:] == ["    ↳ /etc/a.py"]
     many = call(title="Move files", kind="move")
     many.locations = [Location(f"{CWD}/{number}.py") for number in range(9)]
-    assert lines(body(many, context()))[-1] == "    ▸ 4 more files"
+    assert lines(ToolCallBody(many, context()))[-1] == "    ▸ 4 more files"
 
 
 def test_command_output_is_coloured_and_shows_its_end() -> None:
     text = "".join(f"line {number}\n" for number in range(30)) + "\x1b[31mfailed\x1b[0m\n"
     plain = text.replace("\x1b[31m", "").replace("\x1b[0m", "")
-    shown = body(call(title="x", kind="execute", content=[Content("text", plain, coloured=text)]), context())
+    content = Content("text", plain, coloured=text)
+    shown = ToolCallBody(call(title="x", kind="execute", content=[content]), context())
     assert lines(shown)[1] == "    ▸ 19 more lines"
     assert lines(shown)[-1] == "    failed"
     assert colour_of(shown.line(shown.height - 1), "failed")[0] == "#111101"
@@ -256,7 +259,7 @@ def test_command_output_is_coloured_and_shows_its_end() -> None:
 
 def test_the_code_fence_around_command_output_is_removed() -> None:
     fenced = Content("text", "```console\n$ ls\na.py\n```")
-    assert lines(body(call(title="x", kind="execute", content=[fenced]), context()))[1:] == [
+    assert lines(ToolCallBody(call(title="x", kind="execute", content=[fenced]), context()))[1:] == [
         "    $ ls",
         "    a.py",
     ]
@@ -264,7 +267,7 @@ def test_the_code_fence_around_command_output_is_removed() -> None:
 
 def test_the_text_of_a_file_is_not_markdown() -> None:
     text = Content("text", "# not a heading\n* not a list")
-    assert lines(body(call(title="x", kind="read", content=[text]), context()))[1:] == [
+    assert lines(ToolCallBody(call(title="x", kind="read", content=[text]), context()))[1:] == [
         "    # not a heading",
         "    * not a list",
     ]
@@ -272,19 +275,19 @@ def test_the_text_of_a_file_is_not_markdown() -> None:
 
 def test_the_reason_of_a_failure_is_prose() -> None:
     text = Content("text", "**Denied**")
-    shown = body(call(title="x", kind="read", status="failed", content=[text]), context())
+    shown = ToolCallBody(call(title="x", kind="read", status="failed", content=[text]), context())
     assert lines(shown)[1:] == ["    Denied"]
 
 
 def test_the_reason_of_a_failure_is_wrapped_between_words_even_in_a_code_fence() -> None:
     text = Content("text", f"```\n{'word ' * 20}\nsecond line\n```")
-    shown = lines(body(call(title="x", kind="edit", status="failed", content=[text]), context()))
+    shown = lines(ToolCallBody(call(title="x", kind="edit", status="failed", content=[text]), context()))
     assert [line.split() for line in shown[1:]] == [["word"] * 15, ["word"] * 5, ["second", "line"]]
 
 
 def test_content_is_drawn_again_when_the_kind_becomes_known() -> None:
     entry = call(title="x", kind="edit", content=[Content("text", "**a**")])
-    shown = body(entry, context())
+    shown = ToolCallBody(entry, context())
     entry.kind = "execute"
     assert shown.update()
     assert lines(shown)[1:] == ["    **a**"]
@@ -292,23 +295,24 @@ def test_content_is_drawn_again_when_the_kind_becomes_known() -> None:
 
 def test_other_text_is_markdown() -> None:
     text = Content("text", "It is **done**.")
-    assert lines(body(call(title="x", kind="think", content=[text]), context()))[1:] == ["    It is done."]
+    entry = call(title="x", kind="think", content=[text])
+    assert lines(ToolCallBody(entry, context()))[1:] == ["    It is done."]
 
 
 def test_long_texts_are_truncated_except_in_the_full_view() -> None:
     text = Content("text", "".join(f"{number}\n" for number in range(100)))
     entry = call(title="x", kind="read", content=[text])
-    assert lines(body(entry, context()))[-1] == "    ▸ 80 more lines"
-    assert body(entry, context(full=True)).height == 101
+    assert lines(ToolCallBody(entry, context()))[-1] == "    ▸ 80 more lines"
+    assert ToolCallBody(entry, context(full=True)).height == 101
     thought = call(title="x", kind="think", content=[Content("text", "word " * 5000)])
-    assert body(thought, context()).height == 22
-    assert body(thought, context(full=True)).height > 300
+    assert ToolCallBody(thought, context()).height == 22
+    assert ToolCallBody(thought, context(full=True)).height > 300
 
 
 def test_omitted_lines_are_counted_even_if_others_wrap() -> None:
     text = "\n".join(["x" * 180] * 100)
     entry = call(kind="read", content=[Content("text", text=text)], status="completed")
-    shown = lines(body(entry, context()))
+    shown = lines(ToolCallBody(entry, context()))
     rows_per_line = [len(line.strip()) for line in shown[1:]].index(180 % len(shown[1].strip())) + 1
     assert shown[-1] == f"    ▸ {100 - 20 // rows_per_line} more lines"
 
@@ -316,7 +320,7 @@ def test_omitted_lines_are_counted_even_if_others_wrap() -> None:
 def test_an_image_is_one_line_and_content_for_the_agent_only_is_mentioned() -> None:
     image = Content("image", data="AAAA", mime="image/png")
     secret = Content("text", "for you", annotations=Annotations(audience=("assistant",)))
-    shown = lines(body(call(title="x", content=[image, secret]), context()))
+    shown = lines(ToolCallBody(call(title="x", content=[image, secret]), context()))
     assert "image/png" in shown[1]
     assert "for the agent only" in shown[2]
     assert "for you" not in "".join(shown)
@@ -324,7 +328,7 @@ def test_an_image_is_one_line_and_content_for_the_agent_only_is_mentioned() -> N
 
 def test_without_content_raw_input_and_output_are_shown() -> None:
     entry = call(title="x", raw_input={"pattern": "a\x1bb", "n": 1}, raw_output=["ok"])
-    assert lines(body(entry, context()))[1:] == [
+    assert lines(ToolCallBody(entry, context()))[1:] == [
         '    input  {"pattern": "a\\u001bb", "n": 1}',
         '    output  ["ok"]',
     ]
@@ -335,20 +339,20 @@ def test_large_and_deeply_nested_input_is_truncated() -> None:
     for _ in range(100_000):
         deep = [deep]
     for value in (deep, {"text": "x" * 1_000_000}, list(range(100_000))):
-        shown = lines(body(call(title="x", raw_input=value), context()))
+        shown = lines(ToolCallBody(call(title="x", raw_input=value), context()))
         assert len(shown) < 20
         assert shown[-1] == "    ▸ more"
 
 
 def test_empty_content_does_not_hide_the_input() -> None:
     entry = call(title="x", raw_input={"a": 1}, content=[Content("text", "\n"), TerminalRef("unknown")])
-    assert lines(body(entry, context()))[1:] == ['    input  {"a": 1}']
+    assert lines(ToolCallBody(entry, context()))[1:] == ['    input  {"a": 1}']
 
 
 def test_copying_gives_the_title_and_all_pieces() -> None:
     entry = call(title="Edit a", kind="edit", content=[Diff("a", "x\n", "y\n"), Content("text", "done")])
     for folded in (False, True):
-        copied = body(entry, context(folded=folded)).copy_text()
+        copied = ToolCallBody(entry, context(folded=folded)).copy_text()
         assert copied == "Edit a\n--- a\n+++ a\n-x\n+y\ndone"
 
 
@@ -360,7 +364,7 @@ def test_an_update_redraws_only_changed_pieces() -> None:
     running = terminal(session, "one\n", command="make")
     diff = Diff("a.py", "x\n", "y\n", line=1)
     entry = call(session, title="make", kind="execute", content=[diff, TerminalRef("t")])
-    shown = body(entry, context(session))
+    shown = ToolCallBody(entry, context(session))
     before = strips(shown)
     running.output.append("two\n")
     assert shown.update()
@@ -371,7 +375,7 @@ def test_an_update_redraws_only_changed_pieces() -> None:
 
 def test_unchanged_content_is_not_drawn_again() -> None:
     entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
-    shown = body(entry, context())
+    shown = ToolCallBody(entry, context())
     before = strips(shown)
     entry.content = [Diff("a.py", "x\n", "y\n", line=1)]
     entry.status = "completed"
@@ -382,7 +386,7 @@ def test_unchanged_content_is_not_drawn_again() -> None:
 
 def test_replaced_content_is_drawn_again() -> None:
     entry = call(title="Edit a.py", kind="edit", content=[Diff("a.py", "x\n", "y\n", line=1)])
-    shown = body(entry, context())
+    shown = ToolCallBody(entry, context())
     entry.content = [Diff("a.py", "x\n", "y\nz\n", line=1), Content("text", "done")]
     assert shown.update()
     assert lines(shown)[-2:] == ["     2 + z", "    done"]
@@ -391,7 +395,7 @@ def test_replaced_content_is_drawn_again() -> None:
 
 def test_streamed_input_is_shown_as_it_grows() -> None:
     entry = call(title="x", raw_input={"a": 1})
-    shown = body(entry, context())
+    shown = ToolCallBody(entry, context())
     entry.raw_input = {"a": 12}
     assert shown.update()
     assert lines(shown)[1] == '    input  {"a": 12}'
@@ -417,7 +421,7 @@ def test_tool_calls_fit_the_width(width: int) -> None:
     )
     entry.locations = [Location("/tmp/" + "y" * 200, 3)]
     for whole in (False, True):
-        for strip in strips(body(entry, context(session, width, full=whole))):
+        for strip in strips(ToolCallBody(entry, context(session, width, full=whole))):
             assert strip.cell_length <= width
 
 
@@ -429,7 +433,7 @@ def test_numbered_lines_of_a_file_are_not_joined() -> None:
     edit = ToolCall(
         id=1, at=0, call_id="c", title="Edit README.md", kind="edit", content=[Content("text", text)]
     )
-    shown = [line.strip() for line in lines(body(edit, context()))]
+    shown = [line.strip() for line in lines(ToolCallBody(edit, context()))]
     assert "1|# Sample" in shown
     assert "+3|omega" in shown
     assert "5|last line" in shown

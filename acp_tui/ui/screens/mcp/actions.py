@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.mcp import connection_for
@@ -30,54 +30,50 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.mcp.mcp_state import ListedCall, McpState
 
 
-@dataclass(frozen=True, slots=True)
-class McpActionContext:
-    """The MCP screen, its state, and the callbacks for its actions."""
+@dataclass
+class _McpActions:
+    """What the actions work with: the MCP screen, its state, and two callbacks."""
 
     screen: Screen[None]
     context: McpContext
-    live: LiveServers
     state: McpState
     reload: Callable[[], None]
     """Schedules another read of the servers and the facts saved about them."""
     show_error: Callable[[UserError], None]
 
+    @property
+    def live(self) -> LiveServers:
+        """The connections to the servers."""
+        return self.context.live
+
 
 _OTHER_CONNECTION: dict[Connection, Connection] = {"direct": "bridge", "bridge": "direct"}
 
 
-class ServerActions:
+class ServerActions(_McpActions):
     """The actions on servers, and when each has an effect."""
-
-    def __init__(self, parts: McpActionContext) -> None:
-        self._screen = parts.screen
-        self._context = parts.context
-        self._live = parts.live
-        self._state = parts.state
-        self._reload = parts.reload
-        self._show_error = parts.show_error
 
     # ------------------------------------------------------------------------- which keys act
 
     def is_enabled(self, action: str) -> bool | None:
         """Return whether an action has an effect now; None for actions that another class runs."""
         if action == "test_all":
-            return any(one.can_start for one in self._state.servers)
+            return any(one.can_start for one in self.state.servers)
         checks: dict[str, Callable[[KnownServer], bool]] = {
             "test": lambda known: known.can_start,
-            "stop": lambda known: self._live.status(known) in ("connecting", "connected"),
-            "edit": lambda _: self._context.edit_file is not None,
+            "stop": lambda known: self.live.status(known) in ("connecting", "connected"),
+            "edit": lambda _: self.context.edit_file is not None,
             "enable": lambda known: not known.withheld,
             "connection": lambda known: known.server.file == mcp_file(),
             "sign_in": self._may_sign_in,
             "sign_out": lambda known: known.signed_in,
         }
-        known = self._state.chosen
+        known = self.state.chosen
         return known is not None and checks[action](known) if action in checks else None
 
     def label_of(self, key_id: str) -> str | None:
         """Return the footer's label of a key if the label depends on the state; None for the usual label."""
-        known = self._state.chosen
+        known = self.state.chosen
         if known is None:
             return None
         match key_id:
@@ -85,7 +81,7 @@ class ServerActions:
                 return "disable" if known.server.is_on else "enable"
             case "mcp.connection":
                 return _OTHER_CONNECTION[connection_for(known.server)]
-            case "mcp.test" if self._live.status(known) == "connected":
+            case "mcp.test" if self.live.status(known) == "connected":
                 return "test again"
         return None
 
@@ -93,47 +89,47 @@ class ServerActions:
 
     def test(self) -> None:
         """Connect to the chosen server and list what it offers."""
-        if (known := self._state.chosen) is not None and known.can_start:
-            self._live.connect(known)
+        if (known := self.state.chosen) is not None and known.can_start:
+            self.live.connect(known)
 
     def test_all(self) -> None:
         """Connect to all servers that may be started."""
-        for known in self._state.servers:
+        for known in self.state.servers:
             if known.can_start:
-                self._live.connect(known)
+                self.live.connect(known)
 
     def disconnect(self) -> None:
         """Disconnect from the chosen server, or stop connecting."""
-        if (known := self._state.chosen) is not None:
-            self._live.disconnect(known)
+        if (known := self.state.chosen) is not None:
+            self.live.disconnect(known)
 
     def edit_definition(self) -> None:
         """Open the file with the chosen server's definition in the editor."""
-        known = self._state.chosen
-        if known is not None and self._context.edit_file is not None:
-            self._context.edit_file(str(known.server.file), known.server.line)
-            self._reload()
+        known = self.state.chosen
+        if known is not None and self.context.edit_file is not None:
+            self.context.edit_file(str(known.server.file), known.server.line)
+            self.reload()
 
     async def switch(self) -> None:
         """Enable or disable the chosen server for new sessions."""
-        known = self._state.chosen
+        known = self.state.chosen
         if known is None:
             return
         on = not known.server.is_on
         try:
             await asyncio.to_thread(switch_server, known.server, enabled=on)
         except UserError as error:
-            self._show_error(error)
+            self.show_error(error)
             return
         if not on:
-            self._live.disconnect(known)
+            self.live.disconnect(known)
         name = escape_invisible_line(known.server.name)
-        self._screen.notify(f"{name} is {'enabled' if on else 'disabled'} for new sessions.", timeout=4)
-        self._reload()
+        self.screen.notify(f"{name} is {'enabled' if on else 'disabled'} for new sessions.", timeout=4)
+        self.reload()
 
     async def choose_connection(self) -> None:
         """Switch the chosen server, which must be in `mcp.toml`, between bridge and direct connection."""
-        known = self._state.chosen
+        known = self.state.chosen
         if known is None:
             return
         name, other = known.server.name, _OTHER_CONNECTION[connection_for(known.server)]
@@ -146,11 +142,11 @@ class ServerActions:
         try:
             await asyncio.to_thread(change_own_servers, change)
         except UserError as error:
-            self._show_error(error)
+            self.show_error(error)
         else:
             way = "through the bridge" if other == "bridge" else "directly"
-            self._screen.notify(f"New sessions connect to {escape_invisible_line(name)} {way}.", timeout=4)
-        self._reload()
+            self.screen.notify(f"New sessions connect to {escape_invisible_line(name)} {way}.", timeout=4)
+        self.reload()
 
     # ------------------------------------------------------------------------- signing in
 
@@ -161,50 +157,43 @@ class ServerActions:
 
     def sign_in(self) -> None:
         """Connect to the chosen server, and let the user sign in if the server requires it."""
-        known = self._state.chosen
+        known = self.state.chosen
         if known is not None and self._may_sign_in(known):
-            self._live.connect(known, McpSignInDialogs(self._screen))
+            self.live.connect(known, McpSignInDialogs(self.screen))
 
     async def sign_out(self) -> None:
         """Delete the tokens for the chosen server, and disconnect."""
         from acp_tui.mcp.sign_in.token_store import sign_out
 
-        known = self._state.chosen
+        known = self.state.chosen
         if known is None:
             return
         try:
             was_signed_in = await sign_out(known.server.url)
         except UserError as error:
-            self._show_error(error)
+            self.show_error(error)
             return
-        self._live.disconnect(known)
+        self.live.disconnect(known)
         name = escape_invisible_line(known.server.name)
-        self._screen.notify(
+        self.screen.notify(
             f"Signed out of {name}." if was_signed_in else f"You were not signed in to {name}.", timeout=4
         )
-        self._reload()
+        self.reload()
 
 
 MAX_ABOUT = 300
 """The maximum number of characters of a description in the question before a call."""
 
 
-class ItemActions:
+@dataclass
+class ItemActions(_McpActions):
     """The actions on items, and when each has an effect.
 
     The argument `item` of the methods is the key of the chosen item.
     """
 
-    def __init__(self, parts: McpActionContext) -> None:
-        self._screen = parts.screen
-        self._context = parts.context
-        self._live = parts.live
-        self._state = parts.state
-        self._reload = parts.reload
-        self._show_error = parts.show_error
-        self._arguments: dict[
-            tuple[str, str], dict[str, Any]
-        ] = {}  # of the user's last call, by server and tool
+    _arguments: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict, init=False)
+    """The arguments of the user's last call, by server and tool."""
 
     def is_enabled(self, action: str, item: str | None, *, in_tab: bool) -> bool | None:
         """Return whether an action has an effect now; None for actions that another class runs."""
@@ -212,7 +201,7 @@ class ItemActions:
             case "open":
                 return not in_tab or item is not None
             case "view":
-                return self._state.chosen is not None
+                return self.state.chosen is not None
             case "changes":
                 return in_tab and self._is_changed(item)
             case "accept":
@@ -222,18 +211,18 @@ class ItemActions:
     def label_of(self, key_id: str, *, in_tab: bool) -> str | None:
         """Return the footer's label of a key if the label depends on the state; None for the usual label."""
         if key_id == "mcp.open" and in_tab:
-            return {"tools": "call", "resources": "read"}.get(self._state.tab_name, "view")
+            return {"tools": "call", "resources": "read"}.get(self.state.tab_name, "view")
         return "accept all" if key_id == "mcp.accept" and not in_tab else None
 
     # ------------------------------------------------------------------------- items
 
     def open(self, item: str | None) -> None:
         """Call the chosen tool, read the chosen resource, or show the chosen prompt or call."""
-        match self._state.tab_name:
+        match self.state.tab_name:
             case "tools":
-                self._screen.run_worker(self._call_tool(item), group="call", exclusive=True)
+                self.screen.run_worker(self._call_tool(item), group="call", exclusive=True)
             case "resources":
-                self._screen.run_worker(self._read_resource(item), group="call", exclusive=True)
+                self.screen.run_worker(self._read_resource(item), group="call", exclusive=True)
             case _:
                 self.view(item)
 
@@ -241,24 +230,24 @@ class ItemActions:
         """Show the chosen item in full; with None, everything about the chosen server."""
         from acp_tui.ui.screens.mcp import tool_call_screen
 
-        known = self._state.chosen
+        known = self.state.chosen
         if known is None:
             return
-        live, name = self._live.get(known), known.server.name
+        live, name = self.live.get(known), known.server.name
         inspection = live.inspection
         if item is None:
-            facts = self._state.facts(known)
+            facts = self.state.facts(known)
             self._show(
                 name, lambda drawing: tool_call_screen.server_page(known.server, facts, inspection, drawing)
             )
-        elif self._state.tab_name == "calls":
-            self._view_call(next((one for one in self._state.calls(known) if one.key == item), None))
-        elif self._state.tab_name == "tools" and (tool := self._tool(item)) is not None:
+        elif self.state.tab_name == "calls":
+            self._view_call(next((one for one in self.state.calls(known) if one.key == item), None))
+        elif self.state.tab_name == "tools" and (tool := self._tool(item)) is not None:
             self._show(f"{name} › {item}", lambda drawing: tool_call_screen.tool_page(tool, drawing))
-        elif inspection is not None and self._state.tab_name == "prompts":
+        elif inspection is not None and self.state.tab_name == "prompts":
             prompt = next(one for one in inspection.prompts if one.name == item)
             self._show(f"{name} › {item}", lambda drawing: tool_call_screen.prompt_page(prompt, drawing))
-        elif self._state.tab_name == "resources":
+        elif self.state.tab_name == "resources":
             self.open(item)
 
     def _view_call(self, listed: ListedCall | None) -> None:
@@ -269,7 +258,7 @@ class ItemActions:
             return
         call = listed.call
         if not isinstance(call, McpCall):
-            self._show("Call", lambda drawing: [make_body(call, drawing)], session=self._context.session)
+            self._show("Call", lambda drawing: [make_body(call, drawing)], session=self.context.session)
             return
         entry = tool_call_screen.call_entry(call)
         arguments = call.raw_arguments
@@ -290,13 +279,13 @@ class ItemActions:
             escape_invisible_line(title),
             content,
             session=session,
-            cwd=str(self._context.cwd),
+            cwd=str(self.context.cwd),
         )
-        self._screen.app.push_screen(page)
+        self.screen.app.push_screen(page)
 
     def _tool(self, item: str | None) -> ToolInfo | None:
-        known = self._state.chosen
-        inspection = self._live.get(known).inspection if known is not None else None
+        known = self.state.chosen
+        inspection = self.live.get(known).inspection if known is not None else None
         tools = inspection.tools if inspection is not None else []
         return next((tool for tool in tools if tool.name == item), None)
 
@@ -307,17 +296,17 @@ class ItemActions:
         from acp_tui.ui.schema_form.dialog import SchemaFormDialog
         from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
 
-        known, tool = self._state.chosen, self._tool(item)
+        known, tool = self.state.chosen, self._tool(item)
         if known is None or tool is None:
             return
-        connection = self._live.get(known).connection
+        connection = self.live.get(known).connection
         if connection is None:
-            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            self.screen.notify("The server is not connected. Test it first.", timeout=4)
             return
         if _takes_no_arguments(tool.input_schema):
-            if await self._screen.app.push_screen_wait(self._confirmation(known, tool)):
+            if await self.screen.app.push_screen_wait(self._confirmation(known, tool)):
                 page = ToolCallScreen(connection, tool.name, {}, self._record_call)
-                self._screen.app.push_screen(page)
+                self.screen.app.push_screen(page)
             return
         dialog = SchemaFormDialog(
             f"Call {tool.name}",
@@ -327,11 +316,11 @@ class ItemActions:
             values=self._arguments.get((known.key, tool.name)),
             validate=SchemaValidator(tool.input_schema).faults,
         )
-        answer: FormAnswer | None = await self._screen.app.push_screen_wait(dialog)
+        answer: FormAnswer | None = await self.screen.app.push_screen_wait(dialog)
         if answer is not None and answer.action == "accept":  # None if the dialog could not be drawn
             arguments = self._arguments[known.key, tool.name] = answer.content or {}
             page = ToolCallScreen(connection, tool.name, arguments, self._record_call)
-            self._screen.app.push_screen(page)
+            self.screen.app.push_screen(page)
 
     def _confirmation(self, known: KnownServer, tool: ToolInfo) -> ConfirmScreen:
         """Return the only question before a call of a tool without arguments."""
@@ -345,38 +334,38 @@ class ItemActions:
         return ConfirmScreen(question, yes="Call the tool", no="Cancel")
 
     def _record_call(self, call: McpCalled) -> None:
-        if self._context.note is not None:
-            self._context.note(call)
-        self._reload()
+        if self.context.note is not None:
+            self.context.note(call)
+        self.reload()
 
     async def _read_resource(self, uri: str | None) -> None:
         from acp_tui.mcp.calls import read_resource
         from acp_tui.protocol.content import read_blocks
         from acp_tui.ui.entries import content as content_entry
 
-        known = self._state.chosen
-        connection = self._live.get(known).connection if known is not None else None
+        known = self.state.chosen
+        connection = self.live.get(known).connection if known is not None else None
         if connection is None or uri is None:
-            self._screen.notify("The server is not connected. Test it first.", timeout=4)
+            self.screen.notify("The server is not connected. Test it first.", timeout=4)
             return
         try:
             contents = read_blocks(await read_resource(connection, uri))
         except UserError as error:
-            self._show_error(error)
+            self.show_error(error)
             return
         self._show(uri, lambda drawing: [content_entry.body(content, drawing) for content in contents])
 
     # ------------------------------------------------------------------------- changed tools
 
     def _is_changed(self, item: str | None) -> bool:
-        known = self._state.chosen
-        if known is None or item is None or self._state.tab_name != "tools":
+        known = self.state.chosen
+        if known is None or item is None or self.state.tab_name != "tools":
             return False
-        changes = self._state.tool_changes(known)
+        changes = self.state.tool_changes(known)
         return item in (*changes.changed, *changes.added)
 
     def _any_changed(self) -> bool:
-        return (known := self._state.chosen) is not None and bool(self._state.tool_changes(known))
+        return (known := self.state.chosen) is not None and bool(self.state.tool_changes(known))
 
     def show_changes(self, item: str | None) -> None:
         """Show the difference between the chosen tool as the user accepted it and as it is now."""
@@ -384,7 +373,7 @@ class ItemActions:
         from acp_tui.ui.entries.diff import DiffBody
         from acp_tui.ui.screens.mcp import tool_call_screen
 
-        known, tool = self._state.chosen, self._tool(item)
+        known, tool = self.state.chosen, self._tool(item)
         if known is None or tool is None:
             return
         before = known.accepted_tools.get(tool.name)
@@ -396,15 +385,15 @@ class ItemActions:
         """Accept the chosen tool as it is now; with None, all tools of the chosen server."""
         from acp_tui.mcp.inspection_record import accept_tools
 
-        known = self._state.chosen
-        inspection = self._live.get(known).inspection if known is not None else None
+        known = self.state.chosen
+        inspection = self.live.get(known).inspection if known is not None else None
         if known is None or inspection is None:
             return
         try:
             await asyncio.to_thread(accept_tools, known.server.digest(), inspection, item)
         except OSError as error:
-            self._show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
-        self._reload()
+            self.show_error(UserError(f"The accepted tools cannot be saved: {error.strerror or error}."))
+        self.reload()
 
 
 def _takes_no_arguments(schema: dict[str, Any]) -> bool:

@@ -24,7 +24,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.panes.pane_list import PaneList
-from acp_tui.ui.screens.mcp.actions import ItemActions, McpActionContext, ServerActions
+from acp_tui.ui.screens.mcp.actions import ItemActions, ServerActions
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
 from acp_tui.ui.screens.mcp.server_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.server_list import MARKS, ServerList, mark_style
@@ -192,8 +192,8 @@ class McpScreen(Dialog[None]):
         self._questions = ElicitationDialogs(self)
         self.live = context.live
         self.state = McpState(context, self.live, first, partial(keys.bound_keys, self))
-        parts = McpActionContext(self, context, self.live, self.state, self.reload, self.show_error)
-        self.actions, self.item_actions = ServerActions(parts), ItemActions(parts)
+        parts = (self, context, self.state, self.reload, self.show_error)
+        self.actions, self.item_actions = ServerActions(*parts), ItemActions(*parts)
         self._loading = CoalescingWorker(self, self._load, self.show_error)
 
     def compose(self) -> ComposeResult:

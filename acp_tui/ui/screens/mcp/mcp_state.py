@@ -100,7 +100,7 @@ def _row(one: ListedCall, width: int) -> Strip:
     if isinstance(one.call, McpCall) and one.call.seconds >= 0.05:
         facts += f"  {format_duration(one.call.seconds)}"
     right = [Segment(f"  {facts}", palette.dim)]
-    room = width - RIGHT_MARGIN - sum(span.cell_length for span in (*lead, *right))
+    room = width - RIGHT_MARGIN - Segment.get_line_length([*lead, *right])
     name = shorten(escape_invisible_line(one.tool), max(8, room))
     return justified_line([*lead, Segment(name, palette.text)], right, width)
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from acp_tui.review.comments import Comment
     from acp_tui.review.text_change import TextChange
     from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.entries.diff import Pair, RowRenderer
+    from acp_tui.ui.entries.diff import RowPair, RowRenderer
     from acp_tui.ui.theme.palette import Spans
 
 
@@ -49,7 +49,7 @@ class ReviewRow:
 
     kind: RowKind
     part: int = -1  # the index of its part; -1 if it belongs to none
-    pair: Pair = (None, None)
+    pair: RowPair = (None, None)
     start: tuple[int, int] = (0, 0)  # if `kind` is "line": the hunk's first old and new line number
     text: str = ""
     comment: Comment | None = None
@@ -169,7 +169,7 @@ class FileDiff:
         author, remarkable = self._author_of(self.file.authors_of(self.parts[row.part]))
         right: Spans = [Segment(author, palette.warning if remarkable else palette.dim)] if author else []
         left = [Segment(shorten(row.text, max(8, room - len(author) - 2)), style)]
-        gap = max(1, room - sum(span.cell_length for span in (*left, *right)))
+        gap = max(1, room - Segment.get_line_length([*left, *right]))
         return Strip([*left, Segment(" " * gap), *right]).crop(0, room)
 
 

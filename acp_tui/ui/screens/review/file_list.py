@@ -96,7 +96,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         return max((self._row_width(file) for file in self._files), default=0)
 
     def _row_width(self, file: ListedFile) -> int:
-        right = sum(span.cell_length for span in self._right(file))
+        right = Segment.get_line_length(self._right(file))
         return 2 * GUTTER + cell_len(escape_invisible_line(file.name)) + right + RIGHT_MARGIN + 1
 
     def apply_theme(self) -> None:
@@ -114,7 +114,7 @@ class ReviewFileList(PaneList, inherit_bindings=False):
         elif file.kind is not None:
             letter = Segment(f"{STATUS_LETTERS[file.kind]} ", self._style(file.kind))
         right = self._right(file)
-        room = width - RIGHT_MARGIN - cell_len(letter.text) - sum(span.cell_length for span in right)
+        room = width - RIGHT_MARGIN - cell_len(letter.text) - Segment.get_line_length(right)
         if room < MIN_NAME_CELLS:
             room, right = width - RIGHT_MARGIN - cell_len(letter.text), []
         name = shorten_path(escape_invisible_line(file.name), max(MIN_NAME_CELLS, room))
