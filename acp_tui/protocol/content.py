@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 UNREADABLE = "unreadable"
 """The kind of a content block that cannot be read, for example because it has no type."""
+_PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)
+_HUNK = re.compile("^@@", re.MULTILINE)
 
 
 def read_blocks(value: Any) -> list[Content]:
@@ -168,10 +170,6 @@ def line_ends(old: str | None, new: str | None) -> tuple[str, str] | None:
 def _line_end(text: str) -> str:
     breaks, windows = text.count("\n"), text.count("\r\n")
     return "" if not breaks else "LF" if not windows else "CRLF" if windows == breaks else "mixed"
-
-
-_PATCHED = re.compile(r"^(?:\+\+\+ (?:b/)?|--- (?:a/)?|Index: )([^\t\n]+)", re.MULTILINE)
-_HUNK = re.compile("^@@", re.MULTILINE)
 
 
 def patch_diff(patch: str, path: str | None = None) -> Diff:

@@ -16,6 +16,9 @@ from acp_tui.session.state import RpcError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+VERSION = "0.1.0"
+"""The version with which acp-tui asks for the draft."""
+
 
 class V1:
     """The dialect of version 1: only the answer to a prompt ends the turn."""
@@ -34,9 +37,6 @@ class V1:
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
         """Ignore the 0.1.0 draft's `end_turn` notification, which some agents send besides the answer."""
         return [ev.IgnoredMessage("the end of the turn")]
-
-
-VERSION = "0.1.0"
 
 
 class Draft(V1):

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import RequestId
 
-
-if TYPE_CHECKING:
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 
 
