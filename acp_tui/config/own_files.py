@@ -122,7 +122,7 @@ def _unusable(path: Path, what: str) -> UnusableFileError:
 
 
 class FileTooLargeError(OSError):
-    """A file that has more than `MAX_BYTES`."""
+    """A file that has more than `MAX_SETTINGS_BYTES`."""
 
     def __init__(self) -> None:
         super().__init__(None, f"larger than {MAX_SETTINGS_BYTES // 1_000_000} MB")
@@ -131,7 +131,7 @@ class FileTooLargeError(OSError):
 def read_small_file(file: Path) -> bytes | None:
     """Return the content of a regular file; None if the file is missing, a pipe or a device.
 
-    Raises `FileTooLargeError` if the file has more than `MAX_BYTES`, and `OSError` if it cannot be read.
+    Raises `FileTooLargeError` if the file has more than `MAX_SETTINGS_BYTES`, `OSError` if it is unreadable.
     """
     try:
         descriptor = os.open(file, _ALWAYS)

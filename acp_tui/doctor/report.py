@@ -1,11 +1,11 @@
-"""The report of `doctor` as JSON data."""
+"""The report of `doctor`: as JSON data, and from these as lines to print."""
 
 from __future__ import annotations
 
 import logging
 import shlex
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.console import labelled, pluralize, wrapped
@@ -110,10 +110,7 @@ def build_report(
         **_session_offers(session),
         "extensions": _extensions(records),
         "turn": _turn(session, conversation.options.policy) if "turn" in seconds else None,
-        "deviations": [
-            {"check": one.check, "sentence": one.sentence, "count": one.count, "example": one.example}
-            for one in deviations
-        ],
+        "deviations": [asdict(one) for one in deviations],
         "error": failure,
         "stderr": process.stderr_tail[-MAX_STDERR_LINES:] if process and failure else [],
         "log": conversation.log_path,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.own_files import check_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
-from acp_tui.errors import UserError
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.permissions.match_counts import MatchCounts
 from acp_tui.permissions.rules import AD_HOC, Rule, describe_rule, from_dict, to_dict
 from acp_tui.store.locks import LockedError, file_lock
@@ -212,12 +212,8 @@ class RuleStore:
             return self._entries(self._content())
         except _CorruptError:
             aside = self.path.with_name(f"{self.path.name}.corrupt-{time.strftime('%Y%m%d-%H%M%S')}")
-            try:
+            with os_errors_reported(f"{self.path} is corrupt and could not be renamed"):
                 self.path.replace(aside)
-            except OSError as error:
-                raise UserError(
-                    f"{self.path} is corrupt and could not be renamed: {error.strerror}."
-                ) from None
             self._notice(f"The file of remembered rules was corrupt; it was renamed to {aside}.")
             return []
 
@@ -254,10 +250,8 @@ class RuleStore:
             content.pop("changes", None)
             if changes:
                 content["changes"] = changes[-MAX_UNDO:]
-            try:
+            with os_errors_reported(f"Cannot save the rules to {self.path}"):
                 write_private(self.path, json.dumps(content, indent=2) + "\n")
-            except OSError as error:
-                raise UserError(f"Cannot save the rules to {self.path}: {error.strerror}.") from None
         for listener in list(_listeners.get(self.path, ())):
             listener()
 

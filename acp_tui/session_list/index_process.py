@@ -1,4 +1,4 @@
-"""The process that updates the index: `python -m acp_tui.session_index`, started by `IndexUpdater`.
+"""The process that updates the index: `python -m acp_tui.session_list.index_process`.
 
 The process reports on standard output, with one JSON object per line: {"done": 12, "total": 1000},
 {"waiting": true} while another process updates the index, or {"error": "…"}.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
-from acp_tui.errors import UserError
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.drafts import Drafts, SavedComments
 from acp_tui.store.prune import PruneCandidate, remove_sessions, sessions_in_use
@@ -187,12 +187,10 @@ def rename_session(session: SavedSession, name: str) -> None:
     Raises `UserError` if the session is open or cannot be renamed.
     """
     stored = find_session(paths().data, session.id)
-    try:
+    with os_errors_reported("The session could not be renamed"):
         if stored.in_use():
             raise UserError("The session is open in another acp-tui; rename the session there.")
         rename_stored_session(stored, name)
-    except OSError as error:
-        raise UserError(f"The session could not be renamed: {error.strerror or error}.") from error
 
 
 def delete_session(session: SavedSession) -> None:
@@ -204,9 +202,6 @@ def delete_session(session: SavedSession) -> None:
     stored = find_session(paths().data, session.id)
     if not remove_sessions(paths().data, [PruneCandidate(stored, 0)]):
         raise UserError("The session was not deleted: it is open, or its folder cannot be removed.")
-    try:
+    with os_errors_reported("The session was deleted, but its draft or comments could not be deleted"):
         Drafts(paths().state).save(session.id, "")
         SavedComments(paths().state).save(session.id, [])
-    except OSError as error:
-        sentence = "The session was deleted, but its draft or comments could not be deleted"
-        raise UserError(f"{sentence}: {error.strerror or error}.") from error

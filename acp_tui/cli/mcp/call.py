@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 import time
@@ -41,8 +42,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Call the tool. Return 1 if its result is an error."""
-    import asyncio
-
     arguments = _arguments(sys.stdin.read() if args.arguments == "-" else args.arguments)
     server = server_named(args.name, args.mcp_config)
     if not args.excluded and not server.allows_tool(args.tool):
@@ -87,8 +86,6 @@ def _arguments(text: str) -> dict[str, Any]:
 
 async def _call(server: ResolvedServer, tool: str, arguments: dict[str, Any]) -> tuple[CallResult, float]:
     """Call the tool. Return its result and the duration in seconds. Raises `ServerFailure`."""
-    import asyncio
-
     from acp_tui.mcp.calls import call_tool
     from acp_tui.mcp.failures import ServerFailure
 

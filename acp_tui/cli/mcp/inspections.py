@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from acp_tui.mcp.inspection_record import ToolComparison
 
 
-__all__ = ["Inspected", "enabled_servers", "inspect_servers"]
-
-
 @dataclass(frozen=True, slots=True)
 class Inspected:
     """A server, what it offers, and how its tools differ from those that the user accepted."""
@@ -104,8 +101,6 @@ def print_offers(
         rows: Returns the rows that are printed without `--json`, each a usage and a description.
         lists: The lists that the rows come from, as attributes of `Inspection`.
     """
-    import asyncio
-
     here = servers_here(args.mcp_config)
     servers = [here.named(args.name)] if args.name is not None else enabled_servers(here)
     inspected = [each.found for each in asyncio.run(inspect_servers(servers, source=args.action))]

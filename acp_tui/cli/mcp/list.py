@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 def fact_fields(server: Server) -> Iterator[ServerField]:
     """Yield fields that say when the server was last tested, given to an agent, and used, if ever."""
-    facts = _test_fields(server)
+    facts = _saved_facts(server)
     if facts.tested is not None:
         yield ServerField("tested", f"{_moment(facts.tested.at)}: {_outcome(facts.tested)}")
     if facts.sent is not None:
@@ -49,7 +49,7 @@ def facts_json(server: Server) -> dict[str, Any]:
     `tools_agreed_at` is when the user accepted the server's tools. Values are None for events that are not
     saved.
     """
-    facts = _test_fields(server)
+    facts = _saved_facts(server)
     return {
         "tested": asdict(facts.tested) if facts.tested is not None else None,
         "given": asdict(facts.sent) if facts.sent is not None else None,
@@ -58,7 +58,7 @@ def facts_json(server: Server) -> dict[str, Any]:
     }
 
 
-def _test_fields(server: Server) -> ServerFacts:
+def _saved_facts(server: Server) -> ServerFacts:
     return McpFacts(paths().state).read(server.name, server.digest())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the prompts, or one prompt."""
     if args.prompt is None:
         return print_offers(args, _document, _rows, lists=("prompts",))
-    import asyncio
-
     server = server_named(args.name, args.mcp_config)
     result = asyncio.run(_get(server, args.prompt, dict(args.arguments)))
     if args.json:

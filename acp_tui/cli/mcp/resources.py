@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -29,8 +30,6 @@ def run(args: argparse.Namespace) -> int:
     """Print the resources, or the content of one."""
     if args.uri is None:
         return print_offers(args, _document, _rows, lists=("resources", "resource_templates"))
-    import asyncio
-
     server = server_named(args.name, args.mcp_config)
     contents = asyncio.run(_read(server, args.uri))
     if args.json:

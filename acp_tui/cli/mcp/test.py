@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shlex
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -40,8 +41,6 @@ def run(args: argparse.Namespace) -> int:
     """Test the servers. Return 1 if one of them cannot be used."""
     if bool(args.names) == args.all:
         raise UsageError("Name the servers to test, or use --all.")
-    import asyncio
-
     from acp_tui.cli.mcp.inspections import enabled_servers, inspect_servers
 
     here = servers_here(args.mcp_config)

@@ -9,7 +9,7 @@ import logging
 import os
 import re
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,15 +58,8 @@ class Worktree:
 
     def to_dict(self) -> dict[str, str | bool]:
         """Return the value to store as `META_FIELD` in a session's metadata."""
-        return {
-            "path": str(self.path),
-            "branch": self.branch,
-            "base": self.base,
-            "repository": str(self.repository),
-            "subfolder": self.subfolder,
-            "target": self.target,
-            "trusted": self.trusted,
-        }
+        values = asdict(self)
+        return values | {"path": str(self.path), "repository": str(self.repository)}
 
     @classmethod
     def from_meta(cls, meta: Mapping[str, Any], data_dir: Path) -> Worktree | None:

@@ -184,7 +184,7 @@ def merge_worktree(worktree: Worktree, plan: MergePlan, shown: WorktreeStatus) -
         shown: The status that the user has seen.
 
     Raises:
-        ChangedMeanwhileError: The worktree or its target branch differs from what the user has seen.
+        WorktreeChangedError: The worktree or its target branch differs from what the user has seen.
         GitCommandError: Git or a hook refused; `output` says why.
         UserError: The worktree cannot be merged, or its changes conflict with those of the target.
     """
