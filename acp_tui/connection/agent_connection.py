@@ -156,7 +156,6 @@ class AgentConnection(RpcConnection):
         return _object(await self.call("session/list", params, timeout=timeout))
 
     async def delete_session(self, session_id: str, *, timeout: float | None = None) -> None:
-        """Delete one of the agent's sessions."""
         self._require("deleting sessions", "sessionCapabilities", "delete")
         await self.call("session/delete", {"sessionId": session_id}, timeout=timeout)
 
@@ -253,7 +252,6 @@ class AgentConnection(RpcConnection):
     # ----------------------------------------------------------------- settings
 
     async def set_mode(self, session_id: str, mode: str, *, timeout: float | None = None) -> None:
-        """Set the agent's mode."""
         from acp import schema
 
         known = [offered.id for offered in self.session.modes]

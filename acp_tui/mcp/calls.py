@@ -32,8 +32,6 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class CallResult:
-    """The result of a tool call."""
-
     content: list[dict[str, Any]]  # content blocks as in ACP
     structured: Any = None  # a JSON value; None if the result has none
     is_error: bool = False
@@ -41,8 +39,6 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """A message of a prompt."""
-
     role: Literal["user", "assistant"]
     content: dict[str, Any]  # a content block as in ACP
 

@@ -78,8 +78,6 @@ class ToolInfo:
 
 @dataclass(frozen=True, slots=True)
 class PromptArgumentInfo:
-    """An argument of a prompt."""
-
     name: str
     title: str
     description: str
@@ -167,7 +165,6 @@ class Inspection:
         return " ".join(filter(None, (self.server_info.get("name"), self.server_info.get("version"))))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the inspection as a JSON object."""
         return asdict(self)
 
 

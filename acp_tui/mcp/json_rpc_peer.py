@@ -41,7 +41,6 @@ class JsonRpcError(Exception):
     data: Any = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the error object of JSON-RPC."""
         error: dict[str, Any] = {"code": self.code, "message": self.message}
         return error if self.data is None else error | {"data": self.data}
 

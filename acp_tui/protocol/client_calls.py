@@ -94,7 +94,6 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
 
 
 def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
-    """Return the events for the answer to `initialize`."""
     return [ev.Initialized(read_agent(answer), dialect), *_commands(answer)]
 
 

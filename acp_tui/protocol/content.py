@@ -26,7 +26,6 @@ def read_blocks(value: Any) -> list[Content]:
 
 
 def read_block(value: Any) -> Content:
-    """Read one content block."""
     if isinstance(value, str):
         return Content("text", text=escape_controls(value))
     if not isinstance(value, dict):

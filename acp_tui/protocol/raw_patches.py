@@ -166,8 +166,6 @@ def texts_in(raw_input: Any) -> tuple[list[RawText], bool]:
 
 @dataclass(slots=True)
 class PatchedFile:
-    """A file that a patch changes."""
-
     operation: Operation = "update"
     paths: list[str] = field(default_factory=list)  # as in the patch; several if it is renamed
     lines: list[str] = field(default_factory=list)  # the hunks and, of a diff, the headers above them

@@ -77,13 +77,11 @@ class AppSocket:
 
     @property
     def path(self) -> Path:
-        """The path of the open socket."""
         assert self._folder is not None
         return self._folder / "app.sock"
 
     @property
     def is_open(self) -> bool:
-        """Whether the socket is open."""
         return self._server is not None
 
     async def open(self) -> Path:

@@ -57,8 +57,6 @@ def check_authorization_url(server: str, url: str) -> AuthorizationUrl:
 
 
 class SignInError(ServerFailure):
-    """A sign-in that failed."""
-
     def __init__(self, sentence: str, cause: FailureCause = FailureCause.SIGN_IN_FAILED) -> None:
         super().__init__(cause, sentence)
 

@@ -506,14 +506,12 @@ class NoStorage:
     """A token storage for the SDK that does nothing, because `SignInProvider` saves the tokens."""
 
     async def get_tokens(self) -> OAuthToken | None:
-        """Return no tokens."""
         return None
 
     async def set_tokens(self, tokens: OAuthToken) -> None:
         """Save nothing."""
 
     async def get_client_info(self) -> OAuthClientInformationFull | None:
-        """Return no registration."""
         return None
 
     async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
