@@ -1,4 +1,4 @@
-"""Creates the sample project, which the demo works on by default: a small Python project with a bug."""
+"""The sample project, a small Python project with a bug, and what the demo does in this or another folder."""
 
 from __future__ import annotations
 
@@ -179,6 +179,8 @@ FILES = {
 }
 
 
+# ------------------------------------------------------------------ a copy of the project
+
 PROJECT_NAME = "basket"
 MAX_AGE_DAYS = 14
 """Age after which unused copies are removed; long enough for sessions to be resumed."""
@@ -241,6 +243,8 @@ def _make_repository(project: Path) -> None:
             shutil.rmtree(project / ".git", ignore_errors=True)
             return
 
+
+# ------------------------------------------------------------------ what to do in a folder
 
 OWN_FILE = "acp-tui-demo.txt"
 """The only file the demo writes outside the sample project."""
