@@ -161,9 +161,7 @@ class Conversation:
         files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_locator = DiffLocator(files, self.note)
         self.mcp_access = OneShotServerClient(options.servers, self._roots.cwd)
-        self.blocks_for = PromptBlockBuilder(
-            files, lambda: self.session.agent, self.mcp_access.read_resource
-        ).blocks
+        self.blocks_for = PromptBlockBuilder(files, self.session, self.mcp_access).blocks
         self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, folder)
         self._wait_notices = SlowStepNotices(launch, self._agent, self._recorder)
         self.own_server = OwnServer(

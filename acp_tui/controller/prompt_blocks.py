@@ -31,15 +31,14 @@ from acp_tui.session.safe_text import escape_line, json_text
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping
 
+    from acp_tui.controller.mcp.server_access import OneShotServerClient
     from acp_tui.session.attachment import Attachment
-    from acp_tui.session.state import Agent
+    from acp_tui.session.state import Agent, Session
     from acp_tui.workspace.files.file_access import FileAccess, ReadHandle
 
     Block = dict[str, Any]
     Confirm = Callable[[str], Awaitable[bool]]
     """Asks the user a yes-or-no question."""
-    ReadResource = Callable[[str, str], Awaitable[list[Block]]]
-    """Called with the name of an MCP server and a resource's URI; returns blocks of type `resource`."""
 
 TEXT_LIMIT = 1_000_000
 """The maximum size of an attached text, in bytes."""
@@ -53,12 +52,10 @@ _TEXTS = frozenset({"application/json", "application/xml", "application/toml", "
 class PromptBlockBuilder:
     """Builds the content blocks of prompts in one workspace."""
 
-    def __init__(
-        self, files: FileAccess, agent: Callable[[], Agent | None], read_resource: ReadResource
-    ) -> None:
+    def __init__(self, files: FileAccess, session: Session, servers: OneShotServerClient) -> None:
         self._files = files
-        self._agent = agent
-        self._read_resource = read_resource
+        self._session = session
+        self._servers = servers
 
     async def blocks(self, text: str, attachments: Iterable[Attachment], confirm: Confirm) -> list[Block]:
         """Return the blocks of the text and its attachments. Raises `UserError` if an attachment fails."""
@@ -80,12 +77,12 @@ class PromptBlockBuilder:
                 case EarlierConversation():
                     block = _resource(CONVERSATION_URI, attachment.text, "text/markdown")
             blocks.append(block)
-        return adapt_blocks(blocks, self._agent())
+        return adapt_blocks(blocks, self._session.agent)
 
     async def _resource(self, attachment: ServerResource) -> list[Block]:
         """Return the blocks of a resource. If the agent supports images, pictures become image blocks."""
         try:
-            contents = await self._read_resource(attachment.server, attachment.uri)
+            contents = await self._servers.read_resource(attachment.server, attachment.uri)
         except UserError as error:
             raise UserError(f"{attachment.token} cannot be attached: {error}") from None
         if sum(len(json_text(content)) for content in contents) > IMAGE_LIMIT:
@@ -97,9 +94,9 @@ class PromptBlockBuilder:
         mime, blob = resource.get("mimeType"), resource.get("blob")
         if blob is None:
             return _resource(resource["uri"], resource.get("text", ""), mime or "text/plain")
-        if mime and mime.startswith("image/") and accepts(self._agent(), "image"):
+        if mime and mime.startswith("image/") and accepts(self._session.agent, "image"):
             return {"type": "image", "data": blob, "mimeType": mime}
-        if not accepts(self._agent(), "embeddedContext"):
+        if not accepts(self._session.agent, "embeddedContext"):
             raise UserError(f"{attachment.token} cannot be attached: the agent does not accept binary files.")
         return block
 
@@ -130,7 +127,7 @@ class PromptBlockBuilder:
 
         For a whole file, also return a link if the agent does not support this type of content.
         """
-        agent = self._agent()
+        agent = self._session.agent
         if mention.first is not None and mention.last is not None:
             return _lines(mention.token, mention.first, mention.last, path, reading)
         start = reading.data(_SNIFFED)

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import pytest
@@ -25,11 +25,12 @@ from acp_tui.session.attachment import (
     format_mention,
 )
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Agent, Content, UserMessage
+from acp_tui.session.state import Agent, Content, Session, UserMessage
 from acp_tui.workspace.files.file_access import FileAccess
 from acp_tui.workspace.files.open_folder import Roots
 
 if TYPE_CHECKING:
+    from acp_tui.controller.mcp.server_access import OneShotServerClient
     from acp_tui.session.attachment import Attachment
     from tests.controller.conftest import Converse
 
@@ -45,7 +46,8 @@ class PromptHelper:
         self.folder = folder
         self.asked: list[str] = []
         self.confirms = confirms
-        self.builder = PromptBlockBuilder(FileAccess(Roots(folder)), lambda: agent, self.read_resource)
+        servers = cast("OneShotServerClient", self)
+        self.builder = PromptBlockBuilder(FileAccess(Roots(folder)), Session(agent=agent), servers)
 
     async def read_resource(self, server: str, uri: str) -> list[dict[str, Any]]:
         if server != "docs":

@@ -33,12 +33,10 @@ TEXT_SCOPES: tuple[ScopeName, ...] = (
     *("dialog", "conversation", "anywhere", "app"),
 )
 """Scopes whose keys also work while the user types text. Letters cannot be bound in them."""
-MODAL_SCOPES: frozenset[ScopeName] = frozenset(
-    {
-        *("permission", "rule", "rules", "rename", "overview", "form", "form_choice"),
-        *("choose", "rewind", "detail", "help"),
-    }
+_DIALOG_SCOPES: tuple[ScopeName, ...] = (
+    *("permission", "rule", "rules", "rename", "overview", "choose", "rewind", "detail", "help"),
 )
+MODAL_SCOPES: frozenset[ScopeName] = frozenset({*_DIALOG_SCOPES, "form", "form_choice"})
 """Scopes of modal dialogs, from which only priority keys reach the app."""
 
 _CONVERSATION: FocusPath = (("conversation", "anywhere"), ("app",))
@@ -49,13 +47,7 @@ FOCUS_PATHS: tuple[FocusPath, ...] = (
     *(((scope,), *_REPLAY) for scope in ("transcript", "find")),
     (("launcher",), ("app",)),
     *(((scope,), ("form", "dialog"), ("app",)) for scope in ("edit", "form_choice")),
-    *(
-        ((scope, "dialog"), ("app",))
-        for scope in (
-            *("permission", "rule", "rules", "rename", "overview"),
-            *("choose", "rewind", "detail", "help"),
-        )
-    ),
+    *(((scope, "dialog"), ("app",)) for scope in _DIALOG_SCOPES),
 )
 """Every order in which scopes can receive a key. Priority keys are checked first, in reverse order."""
 
