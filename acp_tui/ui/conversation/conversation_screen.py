@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
+    from acp_tui.ui.conversation.runner import PreparedConversation
     from acp_tui.ui.dialogs.base_screen import TextPlace
-    from acp_tui.ui.dialogs.interfaces import PreparedConversation
 
 
 REPEAT_SECONDS = 1.0

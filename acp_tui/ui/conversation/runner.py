@@ -10,9 +10,10 @@ from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from pathlib import Path
 
+    from acp_tui.app_context import AppContext
     from acp_tui.connection.errors import SignInNeeded
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
@@ -21,9 +22,30 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
-    from acp_tui.ui.dialogs.interfaces import PreparedConversation
+    from acp_tui.workspace.git.worktree import WorktreeLock
 
     Step = Callable[[], Awaitable[None]]
+
+
+class PreparedConversation(Protocol):
+    """A conversation, and what the app needs to start and to close it."""
+
+    app_context: AppContext
+    conversation: Conversation
+    worktree_lock: WorktreeLock | None
+    worktree_passed_on: bool
+    closing_notes: list[str]
+    when_closed: Callable[[], None]
+    """Called when the user has closed the conversation but the app keeps running."""
+
+    def start_questions(self) -> Iterator[GuardedQuestion[StartAnswer]]:
+        """Yield the questions to ask before the agent starts. An answer may change the next question."""
+
+    async def open(self) -> None:
+        """Open the session. The agent must be running."""
+
+    async def apply_options(self, failed: Callable[[UserError], None]) -> None:
+        """Apply the requested modes and options to the open session; report failures to `failed`."""
 
 
 class ConversationView(Protocol):

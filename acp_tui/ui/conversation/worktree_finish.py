@@ -14,9 +14,8 @@ from acp_tui.ui.screens.worktree import FinishDecision, FinishDialogs, carry_out
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acp_tui.ui.conversation.runner import ConversationRunner
+    from acp_tui.ui.conversation.runner import ConversationRunner, PreparedConversation
     from acp_tui.ui.conversation.session_screen import SessionScreen
-    from acp_tui.ui.dialogs.interfaces import PreparedConversation
     from acp_tui.workspace.git.worktree import Worktree
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
