@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 
 LABEL_WIDTH = 13
 """The width, in cells, of the column with the labels of the question's details."""
+MAX_ASKER_WIDTH = 80
+MAX_MESSAGE = 600
+"""The maximum number of characters of the asker's message. A longer one could hide the host below it."""
+DECLINE = GuardedAnswer("Decline")
+OPEN = GuardedAnswer("Open the page in the browser", grants=True)
+COPY = GuardedAnswer("Copy the address, to open it elsewhere", grants=True)
 
 
 class GuardedQuestionScreen(GuardedDialog[int | None]):
@@ -167,16 +173,6 @@ class GuardedQuestionScreen(GuardedDialog[int | None]):
             self.update_hints()
         else:
             self.dismiss(index)
-
-
-MAX_ASKER_WIDTH = 80
-MAX_MESSAGE = 600
-"""The maximum number of characters of the asker's message. A longer one could hide the host below it."""
-
-
-DECLINE = GuardedAnswer("Decline")
-OPEN = GuardedAnswer("Open the page in the browser", grants=True)
-COPY = GuardedAnswer("Copy the address, to open it elsewhere", grants=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,6 @@ from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
-from acp_tui.ui.keys import bound_keys
 from acp_tui.ui.permission.question import QuestionContent, action_phrase, names_nothing, question_content
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.terminal.error_containment import report_error
@@ -49,146 +48,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 
-def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
-    """Return the hint for scrolling, if `overflows` says that the request has more rows than are shown."""
-    return [(bound_keys(node, "permission.page_down"), "scroll")] if overflows else []
-
-
-def option_hints(
-    node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool, more_options: bool
-) -> list[Hint]:
-    """Return the hints to show while the user chooses an option.
-
-    `raw` is true while the raw input is shown, and `full` is true while the dialog has its full size.
-    `more_options` is true if some options are scrolled out of view. `scroll` is what `scroll_hints` returns.
-    The hint for scrolling comes before the keys for the view, because in 80 columns the last hints are not
-    shown.
-    """
-    names = ("take", "reason", "cancel", "write", "diff", "raw")
-    take, reason, cancel, write, size, input_key = (bound_keys(node, f"permission.{name}") for name in names)
-    reject = [(reason, "reject with reason")] if can_reject else []
-    views = [
-        (size, "smaller" if full else "full size"),
-        (input_key, "hide raw input" if raw else "raw input"),
-    ]
-    return [
-        *([("↑↓", "more options"), (take, "answer")] if more_options else [(f"↑↓ {take}", "answer")]),
-        *reject,
-        (cancel, "close" if raw or full else "stop"),
-        (write, "prompt"),
-        *scroll,
-        *(reversed(views) if raw else views),  # first the key that leaves the current view
-    ]
-
-
-def page_hints(node: DOMNode, *, can_reject: bool) -> list[Hint]:
-    """Return the hints to show while a page of the facts is shown that is not the last."""
-    names = ("allow", "take", "reject", "cancel", "write", "raw")
-    allow, take, reject, cancel, write, raw = (bound_keys(node, f"permission.{name}") for name in names)
-    rejects = [(reject, "reject")] if can_reject else []
-    return [
-        (f"{allow} {take}", "next part"),
-        *rejects,
-        (cancel, "stop"),
-        (write, "prompt"),
-        (raw, "raw input"),
-    ]
-
-
-def choice_hints(node: DOMNode, why: str) -> list[Hint]:
-    """Return the hints to show after a key press that did not answer the question.
-
-    `why` says what the user has to choose first.
-    """
-    take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
-    return [(f"↑↓ {take}", why), (cancel, "stop")]
-
-
-def reason_hints(node: DOMNode) -> list[Hint]:
-    """Return the hints to show while the user writes a reason."""
-    take, cancel = (bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
-    return [(take, "reject with this reason"), (cancel, "back")]
-
-
-def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:
-    """Return the hints to show while the user edits rules. `rejects` is true if these rules reject."""
-    names = ("before", "after", "up", "down", "take", "close")
-    before, after, up, down, take, close = (bound_keys(node, f"rule.{name}") for name in names)
-    answer = "reject and remember" if rejects else "allow and remember"
-    return [(f"{before}{after}", "part"), (f"{up}{down}", "change it"), (take, answer), (close, "back")]
-
-
-@dataclass(frozen=True, slots=True)
-class PermissionAnswer:
-    """The option the user chose, the rules to save, and the reason for a rejection."""
-
-    option: PermissionOption
-    rules: tuple[Rule, ...] = ()
-    reason: str = ""
-
-
-class Later(Enum):
-    """The result if the user left the dialog to write a prompt. The question still waits for an answer."""
-
-    PUT_OFF = "put off"
-
-
-class FactPages:
-    """Which page of the facts is shown, and whether all pages have been on the screen.
-
-    The options are below the last page, so it has fewer rows than the others.
-    """
-
-    def __init__(self) -> None:
-        self._rows = 0
-        self._page_rows = 1
-        self._last_page_rows = 1
-        self._number = 0  # of the page that is shown
-        self._was_last = False
-
-    def restart(self) -> None:
-        """Begin with the first page: there are new facts."""
-        self._number, self._was_last = 0, False
-
-    def fit(self, rows: int, *, page: int, last_page: int) -> None:
-        """Divide the facts, which have so many rows, into pages of these heights.
-
-        If the pages change before all of them have been shown, the first page is next.
-        """
-        sizes = (rows, max(1, page), max(1, last_page))
-        if sizes != (self._rows, self._page_rows, self._last_page_rows) and not self._was_last:
-            self._number = 0
-        self._rows, self._page_rows, self._last_page_rows = sizes
-        self._was_last = self.all_seen
-
-    @property
-    def all_seen(self) -> bool:
-        """Whether the last page has been shown."""
-        return self._was_last or self.left == 0
-
-    @property
-    def left(self) -> int:
-        """The number of pages after the page that is shown."""
-        rest = self._rows - self._last_page_rows
-        return max(0, -(-rest // self._page_rows) - self._number)
-
-    @property
-    def top(self) -> int:
-        """The first row of the page that is shown."""
-        if self.all_seen:
-            return max(0, self._rows - self._last_page_rows) if self._number else 0
-        return self._number * self._page_rows
-
-    def advance(self) -> None:
-        """Show the next page."""
-        self._number += 1
-        self._was_last = self.all_seen
-
-    def go_back(self) -> None:
-        """Show the page before."""
-        self._number = max(0, self._number - 1)
-
-
 MAX_NAMED_PARTS = 2
 """If a command has more parts than this, an option gives their number instead of naming them."""
 _VERBS = {"allow_always": "Always allow", "reject_always": "Always reject"}
@@ -196,117 +55,12 @@ _AGENT_ALONE = {
     "allow_always": "the agent decides what this covers, and may stop asking",
     "reject_always": "the agent decides what this covers, and may always refuse",
 }
-
-
-def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
-    """Return the option's words, and a note or "". The words and the note can contain text from the agent.
-
-    For "always", acp-tui usually saves a rule and answers the agent with "once". The agent's words for
-    "always" would then be wrong, so the rule is shown instead. Otherwise the agent's words are shown, and the
-    note of an "always" option says what the option does.
-    """
-    verb, rule = _VERBS.get(option.kind), _rules_in_words(question, option.kind)
-    if verb is None:
-        return option.name, ""
-    if question.kind != "permission":
-        return (
-            (f"{verb} {rule}", "")
-            if rule
-            else (option.name, "cannot be remembered; applies to this request only")
-        )
-    alone = _AGENT_ALONE[option.kind]
-    if not rule:
-        return option.name, alone
-    if question.option_once(allow=option.kind == "allow_always") is None:
-        return option.name, f"{alone}; acp-tui remembers: {rule}"
-    if option in question.own_options:
-        return f"{verb} {rule}", "added by acp-tui"
-    return f"{verb} {rule}", f'(replaces the agent\'s option "{option.name}")'
-
-
-def _rules_in_words(question: Question, kind: str) -> str:
-    """Return a phrase that says what the proposed rules match; empty if no rules are proposed."""
-    ladders = question.ladders(kind)
-    named = " and ".join(describe_match(ladder[0]) for ladder in ladders)
-    if len(ladders) > MAX_NAMED_PARTS:
-        named = f"the {len(ladders)} new parts"
-    elif ladders and question.parts and kind == "reject_always":
-        named = "one of the new parts"  # the user chooses the part in the editor
-    return f"{named}, in this project …" if named else ""
-
-
 _LETTERS = {
     "allow_once": "permission.allow",
     "allow_always": "permission.allow_always",
     "reject_once": "permission.reject",
     "reject_always": "permission.reject_always",
 }
-
-
-def all_options(question: Question) -> list[PermissionOption]:
-    """Return the agent's options, then those that acp-tui adds."""
-    return [*question.options, *question.own_options]
-
-
-def option_rows(question: Question, node: DOMNode) -> list[SelectRow]:
-    """Return a row for each option, with the option's effect, number (up to 9) and letter.
-
-    The letter of a kind answers only if there is one option of this kind, so it is shown only then.
-    """
-    palette = current_palette()
-    rows: list[SelectRow] = []
-    options = all_options(question)
-    kinds = [option.kind for option in options]
-    for number, option in enumerate(options, 1):
-        digit = str(number) if number < 10 else " "
-        has_letter = option.kind in _LETTERS and kinds.count(option.kind) == 1
-        letter = bound_keys(node, _LETTERS[option.kind]) if has_letter else " "
-        lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
-        words, note = option_wording(option, question)
-        text = [Segment(escape_invisible_line(words), palette.text)]
-        kind = escape_invisible_line(option.kind.replace("_", " "))
-        if not option.kind.endswith("_always") and kind != option.name.lower().replace("_", " "):
-            text.append(Segment(f"  {kind}", palette.dim))
-        rows.append(
-            SelectRow(lead, text, [Segment(escape_invisible_line(note), palette.dim)] if note else None)
-        )
-    return rows
-
-
-def initial_selection(question: Question) -> int:
-    """Return the index of the option to select first; -1 for none.
-
-    Options that apply always are never selected. No option that allows a dangerous call is selected.
-    """
-    kinds: list[str] = [option.kind for option in all_options(question)]
-    wanted = ["reject_once"] if question.subject.dangerous else ["allow_once", "reject_once"]
-    return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
-
-
-class ReasonLine(Horizontal):
-    """A labelled input for the reason for a rejection. The screen handles Enter."""
-
-    DEFAULT_CSS = """
-    ReasonLine { height: 1; }
-    ReasonLine Static { width: auto; text-style: bold; }
-    ReasonLine InputLine { width: 1fr; background: $surface; }
-    """
-
-    def __init__(self) -> None:
-        super().__init__(id="reason")
-        self.input = InputLine(placeholder="…")
-        """The input, which takes the focus."""
-
-    def compose(self) -> ComposeResult:
-        yield Static("Tell the agent why: ", markup=False)
-        yield self.input
-
-    @property
-    def value(self) -> str:
-        """The reason as written so far."""
-        return self.input.value.strip()
-
-
 CHROME_ROWS = 5
 """The rows that are neither content nor options: borders, heading, a blank row, key hints."""
 ROOMY_HEIGHT = 30
@@ -325,6 +79,21 @@ MAX_SESSION_WIDTH = 24
 """The maximum width of the id of another session, such as a subagent's."""
 MIN_CONVERSATION_ROWS = 2
 """On a screen with fewer rows than `ROOMY_HEIGHT`, the dialog leaves this many rows free."""
+
+
+@dataclass(frozen=True, slots=True)
+class PermissionAnswer:
+    """The option the user chose, the rules to save, and the reason for a rejection."""
+
+    option: PermissionOption
+    rules: tuple[Rule, ...] = ()
+    reason: str = ""
+
+
+class Later(Enum):
+    """The result if the user left the dialog to write a prompt. The question still waits for an answer."""
+
+    PUT_OFF = "put off"
 
 
 class PermissionScreen(
@@ -461,7 +230,7 @@ class PermissionScreen(
         if self._reason_line is not None:
             return [*reason_hints(self), *scroll]
         if self.clock() - self._interrupted_at < INTERRUPT_SECONDS:
-            return [(bound_keys(self, "dialog.interrupt"), "again to stop the turn")]
+            return [(keys.bound_keys(self, "dialog.interrupt"), "again to stop the turn")]
         if not self._pages.all_seen:
             return page_hints(self, can_reject=bool(self._rejections))
         if self._choice_needed:
@@ -750,3 +519,237 @@ class PermissionScreen(
         super().apply_theme()
         options = self._option_list
         options.show(self._rows(), options.selected)
+
+
+class FactPages:
+    """Which page of the facts is shown, and whether all pages have been on the screen.
+
+    The options are below the last page, so it has fewer rows than the others.
+    """
+
+    def __init__(self) -> None:
+        self._rows = 0
+        self._page_rows = 1
+        self._last_page_rows = 1
+        self._number = 0  # of the page that is shown
+        self._was_last = False
+
+    def restart(self) -> None:
+        """Begin with the first page: there are new facts."""
+        self._number, self._was_last = 0, False
+
+    def fit(self, rows: int, *, page: int, last_page: int) -> None:
+        """Divide the facts, which have so many rows, into pages of these heights.
+
+        If the pages change before all of them have been shown, the first page is next.
+        """
+        sizes = (rows, max(1, page), max(1, last_page))
+        if sizes != (self._rows, self._page_rows, self._last_page_rows) and not self._was_last:
+            self._number = 0
+        self._rows, self._page_rows, self._last_page_rows = sizes
+        self._was_last = self.all_seen
+
+    @property
+    def all_seen(self) -> bool:
+        """Whether the last page has been shown."""
+        return self._was_last or self.left == 0
+
+    @property
+    def left(self) -> int:
+        """The number of pages after the page that is shown."""
+        rest = self._rows - self._last_page_rows
+        return max(0, -(-rest // self._page_rows) - self._number)
+
+    @property
+    def top(self) -> int:
+        """The first row of the page that is shown."""
+        if self.all_seen:
+            return max(0, self._rows - self._last_page_rows) if self._number else 0
+        return self._number * self._page_rows
+
+    def advance(self) -> None:
+        """Show the next page."""
+        self._number += 1
+        self._was_last = self.all_seen
+
+    def go_back(self) -> None:
+        """Show the page before."""
+        self._number = max(0, self._number - 1)
+
+
+class ReasonLine(Horizontal):
+    """A labelled input for the reason for a rejection. The screen handles Enter."""
+
+    DEFAULT_CSS = """
+    ReasonLine { height: 1; }
+    ReasonLine Static { width: auto; text-style: bold; }
+    ReasonLine InputLine { width: 1fr; background: $surface; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__(id="reason")
+        self.input = InputLine(placeholder="…")
+        """The input, which takes the focus."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("Tell the agent why: ", markup=False)
+        yield self.input
+
+    @property
+    def value(self) -> str:
+        """The reason as written so far."""
+        return self.input.value.strip()
+
+
+# ------------------------------------------------------------------------- options
+
+
+def all_options(question: Question) -> list[PermissionOption]:
+    """Return the agent's options, then those that acp-tui adds."""
+    return [*question.options, *question.own_options]
+
+
+def initial_selection(question: Question) -> int:
+    """Return the index of the option to select first; -1 for none.
+
+    Options that apply always are never selected. No option that allows a dangerous call is selected.
+    """
+    kinds: list[str] = [option.kind for option in all_options(question)]
+    wanted = ["reject_once"] if question.subject.dangerous else ["allow_once", "reject_once"]
+    return next((kinds.index(kind) for kind in wanted if kind in kinds), -1)
+
+
+def option_rows(question: Question, node: DOMNode) -> list[SelectRow]:
+    """Return a row for each option, with the option's effect, number (up to 9) and letter.
+
+    The letter of a kind answers only if there is one option of this kind, so it is shown only then.
+    """
+    palette = current_palette()
+    rows: list[SelectRow] = []
+    options = all_options(question)
+    kinds = [option.kind for option in options]
+    for number, option in enumerate(options, 1):
+        digit = str(number) if number < 10 else " "
+        has_letter = option.kind in _LETTERS and kinds.count(option.kind) == 1
+        letter = keys.bound_keys(node, _LETTERS[option.kind]) if has_letter else " "
+        lead = [Segment(f"{digit} ", palette.key), Segment(f"{letter}  ", palette.key)]
+        words, note = option_wording(option, question)
+        text = [Segment(escape_invisible_line(words), palette.text)]
+        kind = escape_invisible_line(option.kind.replace("_", " "))
+        if not option.kind.endswith("_always") and kind != option.name.lower().replace("_", " "):
+            text.append(Segment(f"  {kind}", palette.dim))
+        rows.append(
+            SelectRow(lead, text, [Segment(escape_invisible_line(note), palette.dim)] if note else None)
+        )
+    return rows
+
+
+def option_wording(option: PermissionOption, question: Question) -> tuple[str, str]:
+    """Return the option's words, and a note or "". The words and the note can contain text from the agent.
+
+    For "always", acp-tui usually saves a rule and answers the agent with "once". The agent's words for
+    "always" would then be wrong, so the rule is shown instead. Otherwise the agent's words are shown, and the
+    note of an "always" option says what the option does.
+    """
+    verb, rule = _VERBS.get(option.kind), _rules_in_words(question, option.kind)
+    if verb is None:
+        return option.name, ""
+    if question.kind != "permission":
+        return (
+            (f"{verb} {rule}", "")
+            if rule
+            else (option.name, "cannot be remembered; applies to this request only")
+        )
+    alone = _AGENT_ALONE[option.kind]
+    if not rule:
+        return option.name, alone
+    if question.option_once(allow=option.kind == "allow_always") is None:
+        return option.name, f"{alone}; acp-tui remembers: {rule}"
+    if option in question.own_options:
+        return f"{verb} {rule}", "added by acp-tui"
+    return f"{verb} {rule}", f'(replaces the agent\'s option "{option.name}")'
+
+
+def _rules_in_words(question: Question, kind: str) -> str:
+    """Return a phrase that says what the proposed rules match; empty if no rules are proposed."""
+    ladders = question.ladders(kind)
+    named = " and ".join(describe_match(ladder[0]) for ladder in ladders)
+    if len(ladders) > MAX_NAMED_PARTS:
+        named = f"the {len(ladders)} new parts"
+    elif ladders and question.parts and kind == "reject_always":
+        named = "one of the new parts"  # the user chooses the part in the editor
+    return f"{named}, in this project …" if named else ""
+
+
+# ------------------------------------------------------------------------- key hints
+
+
+def scroll_hints(node: DOMNode, *, overflows: bool) -> list[Hint]:
+    """Return the hint for scrolling, if `overflows` says that the request has more rows than are shown."""
+    return [(keys.bound_keys(node, "permission.page_down"), "scroll")] if overflows else []
+
+
+def option_hints(
+    node: DOMNode, scroll: Sequence[Hint], *, raw: bool, full: bool, can_reject: bool, more_options: bool
+) -> list[Hint]:
+    """Return the hints to show while the user chooses an option.
+
+    `raw` is true while the raw input is shown, and `full` is true while the dialog has its full size.
+    `more_options` is true if some options are scrolled out of view. `scroll` is what `scroll_hints` returns.
+    The hint for scrolling comes before the keys for the view, because in 80 columns the last hints are not
+    shown.
+    """
+    names = ("take", "reason", "cancel", "write", "diff", "raw")
+    take, reason, cancel, write, size, input_key = (
+        keys.bound_keys(node, f"permission.{name}") for name in names
+    )
+    reject = [(reason, "reject with reason")] if can_reject else []
+    views = [
+        (size, "smaller" if full else "full size"),
+        (input_key, "hide raw input" if raw else "raw input"),
+    ]
+    return [
+        *([("↑↓", "more options"), (take, "answer")] if more_options else [(f"↑↓ {take}", "answer")]),
+        *reject,
+        (cancel, "close" if raw or full else "stop"),
+        (write, "prompt"),
+        *scroll,
+        *(reversed(views) if raw else views),  # first the key that leaves the current view
+    ]
+
+
+def page_hints(node: DOMNode, *, can_reject: bool) -> list[Hint]:
+    """Return the hints to show while a page of the facts is shown that is not the last."""
+    names = ("allow", "take", "reject", "cancel", "write", "raw")
+    allow, take, reject, cancel, write, raw = (keys.bound_keys(node, f"permission.{name}") for name in names)
+    rejects = [(reject, "reject")] if can_reject else []
+    return [
+        (f"{allow} {take}", "next part"),
+        *rejects,
+        (cancel, "stop"),
+        (write, "prompt"),
+        (raw, "raw input"),
+    ]
+
+
+def choice_hints(node: DOMNode, why: str) -> list[Hint]:
+    """Return the hints to show after a key press that did not answer the question.
+
+    `why` says what the user has to choose first.
+    """
+    take, cancel = (keys.bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
+    return [(f"↑↓ {take}", why), (cancel, "stop")]
+
+
+def reason_hints(node: DOMNode) -> list[Hint]:
+    """Return the hints to show while the user writes a reason."""
+    take, cancel = (keys.bound_keys(node, name) for name in ("permission.take", "permission.cancel"))
+    return [(take, "reject with this reason"), (cancel, "back")]
+
+
+def editor_hints(node: DOMNode, *, rejects: bool) -> list[Hint]:
+    """Return the hints to show while the user edits rules. `rejects` is true if these rules reject."""
+    names = ("before", "after", "up", "down", "take", "close")
+    before, after, up, down, take, close = (keys.bound_keys(node, f"rule.{name}") for name in names)
+    answer = "reject and remember" if rejects else "allow and remember"
+    return [(f"{before}{after}", "part"), (f"{up}{down}", "change it"), (take, answer), (close, "back")]

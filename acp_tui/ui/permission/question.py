@@ -39,52 +39,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 
-def names_nothing(question: Question) -> bool:
-    """Return True if a permission request names no command, file, tool or input."""
-    call, subject = question.call, question.subject
-    if call is None or call.content or call.locations or call.raw_input:
-        return False
-    return not (subject.targets or subject.command or subject.argv or subject.tool)
-
-
-def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
-    """Return the calls that a request without any details could be about; an empty list for other requests.
-
-    These calls are in progress, and no pending permission request names them.
-    """
-    if not names_nothing(question):
-        return []
-    asked = {permission.call_id for permission in session.permissions.values()}
-    return [
-        call
-        for call in session.reducer_state.open_calls.values()
-        if call is not question.call and call.call_id not in asked
-    ]
-
-
-def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
-    """Draw a heading, then each call in progress in full, as in the transcript; nothing if there is none."""
-    calls = calls_in_progress(question, context.session)
-    if not calls:
-        return []
-    words = "The agent did not say what this is about. In progress:"
-    head = LinesBody(
-        hanging_lines([], [Segment(words, context.palette.warning)], context.width, indent=0), ""
-    )
-    return [[head], *([make_body(call, context)] for call in calls)]
-
-
-def raw_bodies(question: Question, context: DrawContext) -> list[Body]:
-    """Draw the raw input of each call in progress."""
-    bodies: list[Body] = []
-    for call in calls_in_progress(question, context.session):
-        title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)
-        text = visible_json(call.raw_input) if call.raw_input else "none"
-        bodies.append(LinesBody(hanging_lines([], [title], context.width, indent=0), ""))
-        bodies.append(LongText(text, context.palette.text, context.width))
-    return bodies
-
-
 LABEL_WIDTH = 13
 """The width, in cells, of the column with the labels of the request's details."""
 MAX_COMMAND, MAX_COMMAND_END = 16_000, 4_000
@@ -93,7 +47,6 @@ MAX_RAW = 100_000
 """The maximum number of characters of raw input shown."""
 TITLE_LINES = 2
 """The maximum number of lines of the title at the top. A longer one is cut, and shown in full below."""
-
 _KINDS = {
     "read": "read a file",
     "edit": "change a file",
@@ -112,16 +65,8 @@ _SEVERAL = {
     "delete": "delete files",
     "move": "move files",
 }
-
-
-def action_phrase(question: Question) -> str:
-    """Return what the agent asks to do, such as "run a command"."""
-    subject = question.subject
-    if question.kind == "tool":
-        return "use a tool of acp-tui"
-    if len(subject.targets) > 1 and subject.kind in _SEVERAL:
-        return _SEVERAL[subject.kind]
-    return _KINDS.get(subject.kind, "do something")
+_PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": ("?", "warning")}
+"""The sign and the style for a part of a composite command: allowed, rejected, or to be asked about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +140,65 @@ def _is_self_explanatory(question: Question) -> bool:
     if question.kind == "tool" and question.call is not None and question.call.content:
         return True
     return bool(subject.certain and (subject.targets or subject.command is not None or subject.argv))
+
+
+def action_phrase(question: Question) -> str:
+    """Return what the agent asks to do, such as "run a command"."""
+    subject = question.subject
+    if question.kind == "tool":
+        return "use a tool of acp-tui"
+    if len(subject.targets) > 1 and subject.kind in _SEVERAL:
+        return _SEVERAL[subject.kind]
+    return _KINDS.get(subject.kind, "do something")
+
+
+# --------------------------------------------------------------------------- requests without details
+
+
+def names_nothing(question: Question) -> bool:
+    """Return True if a permission request names no command, file, tool or input."""
+    call, subject = question.call, question.subject
+    if call is None or call.content or call.locations or call.raw_input:
+        return False
+    return not (subject.targets or subject.command or subject.argv or subject.tool)
+
+
+def calls_in_progress(question: Question, session: Session) -> list[ToolCall]:
+    """Return the calls that a request without any details could be about; an empty list for other requests.
+
+    These calls are in progress, and no pending permission request names them.
+    """
+    if not names_nothing(question):
+        return []
+    asked = {permission.call_id for permission in session.permissions.values()}
+    return [
+        call
+        for call in session.reducer_state.open_calls.values()
+        if call is not question.call and call.call_id not in asked
+    ]
+
+
+def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
+    """Draw a heading, then each call in progress in full, as in the transcript; nothing if there is none."""
+    calls = calls_in_progress(question, context.session)
+    if not calls:
+        return []
+    words = "The agent did not say what this is about. In progress:"
+    head = LinesBody(
+        hanging_lines([], [Segment(words, context.palette.warning)], context.width, indent=0), ""
+    )
+    return [[head], *([make_body(call, context)] for call in calls)]
+
+
+def raw_bodies(question: Question, context: DrawContext) -> list[Body]:
+    """Draw the raw input of each call in progress."""
+    bodies: list[Body] = []
+    for call in calls_in_progress(question, context.session):
+        title = Segment(f"raw input of {call_title(call, context.cwd)}", context.palette.dim)
+        text = visible_json(call.raw_input) if call.raw_input else "none"
+        bodies.append(LinesBody(hanging_lines([], [title], context.width, indent=0), ""))
+        bodies.append(LongText(text, context.palette.text, context.width))
+    return bodies
 
 
 # --------------------------------------------------------------------------- words
@@ -349,10 +353,6 @@ def _command_block(text: str, context: DrawContext) -> list[Strip]:
             strip = Strip([Segment(sign, palette.code + palette.icon), *piece])
             lines.append(strip.extend_cell_length(width, palette.code))
     return lines
-
-
-_PART_SIGNS = {"allow": ("✓", "success"), "reject": ("✗", "error"), "ask": ("?", "warning")}
-"""The sign and the style for a part of a composite command: allowed, rejected, or to be asked about."""
 
 
 def _parts_body(question: Question, context: DrawContext) -> LinesBody:

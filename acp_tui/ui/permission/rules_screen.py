@@ -36,86 +36,6 @@ if TYPE_CHECKING:
 
 GROUPS = ("This run", "This session", "This project", "Everywhere", "Other projects")
 _LEAD_CELLS = 8
-
-
-def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]:
-    """Return the rules in the order of `GROUPS`, and from newest to oldest within each group."""
-    newest = [*reversed(listed)]
-    return sorted(newest, key=lambda each: GROUPS.index(_group(each.rule, project)))
-
-
-def filtered_rules(listed: Sequence[ListedRule], query: str) -> list[ListedRule]:
-    """Return the rules whose texts contain all words of the query. The order of the rules is kept."""
-    if not query.strip():
-        return list(listed)
-    return [each for each in listed if word_rank(query, *_words(each)) is not None]
-
-
-def _words(listed: ListedRule) -> tuple[str, ...]:
-    rule = listed.rule
-    return describe_rule(rule), describe_choice(rule), rule.kind, rule.scope, rule.id
-
-
-def rule_rows(listed: Sequence[ListedRule], project: str, now: float) -> list[SelectRow]:
-    """Return one row for each rule; the first row of each group has a heading."""
-    return [*_rows(listed, project, now)]
-
-
-def _rows(listed: Sequence[ListedRule], project: str, now: float) -> Iterator[SelectRow]:
-    first = True
-    for group, members in groupby(listed, key=lambda each: _group(each.rule, project)):
-        heading = [Segment(group, current_palette().strong)]
-        above = [heading] if first else [[], heading]
-        for each in members:
-            yield _row(each, project, now, above)
-            above, first = [], False
-
-
-def _row(listed: ListedRule, project: str, now: float, above: Sequence[list[Segment]]) -> SelectRow:
-    palette = current_palette()
-    rule = listed.rule
-    allows = rule.decision == "allow"
-    lead = Segment(f"{rule.decision:{_LEAD_CELLS}}", palette.success if allows else palette.error)
-    text = Segment(describe_choice(rule), palette.text if listed.applies else palette.dim)
-    return SelectRow(
-        [lead],
-        [text],
-        note=[Segment(" · ".join(_notes(listed, project, now)), palette.dim)],
-        tail=[Segment(_count(listed.matches.count), palette.dim)],
-        above=above,
-    )
-
-
-def _count(matches: int) -> str:
-    return "no match yet" if not matches else "1 match" if matches == 1 else f"{matches:,} matches"
-
-
-def _notes(listed: ListedRule, project: str, now: float) -> Iterator[str]:
-    rule = listed.rule
-    if rule.project is not None and rule.project != project:
-        yield escape_invisible_line(PurePath(rule.project).name or rule.project)
-    if rule.agent is None:
-        yield "any agent"
-    else:
-        yield escape_invisible_line(AgentIdentity(rule.agent, rule.agent_line, rule.agent_name).label)
-    if listed.unused:
-        yield "no longer used: its agent cannot be identified"
-    if listed.matches.count:
-        yield f"last match {format_time(listed.matches.last, now)}"
-    if rule.scope == "run":
-        yield escape_invisible_line(rule.origin)
-    elif rule.created:
-        yield f"since {format_time(rule.created, now)}"
-
-
-def _group(rule: Rule, project: str) -> str:
-    if rule.scope == "project" and rule.project != project:
-        return "Other projects"
-    return {"run": "This run", "session": "This session", "project": "This project"}.get(
-        rule.scope, "Everywhere"
-    )
-
-
 NO_RULES = 'No rules. An answer with "always" in a permission dialog becomes a rule.'
 
 
@@ -195,7 +115,7 @@ class RulesScreen(Dialog[None]):
     def _show(self, selected: int = 0) -> None:
         """Show the rules that match the filter."""
         self._shown = filtered_rules(self._all, self.query_one(InputLine).value)
-        rows = rule_rows(self._shown, self._rule_book.project, self._clock())
+        rows = [*rule_rows(self._shown, self._rule_book.project, self._clock())]
         self._list.empty_text = "No matches" if self._all else NO_RULES
         self._list.show(rows, selected)
         shown, count = len(self._shown), len(self._all)
@@ -341,3 +261,80 @@ class RuleEditDialog(BoxDialog[Rule | None]):
     def on_rule_editor_cancelled(self) -> None:
         """Close the dialog with None as its result."""
         self.dismiss(None)
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def sorted_rules(listed: Sequence[ListedRule], project: str) -> list[ListedRule]:
+    """Return the rules in the order of `GROUPS`, and from newest to oldest within each group."""
+    newest = [*reversed(listed)]
+    return sorted(newest, key=lambda each: GROUPS.index(_group(each.rule, project)))
+
+
+def filtered_rules(listed: Sequence[ListedRule], query: str) -> list[ListedRule]:
+    """Return the rules whose texts contain all words of the query. The order of the rules is kept."""
+    if not query.strip():
+        return list(listed)
+    return [each for each in listed if word_rank(query, *_words(each)) is not None]
+
+
+def _words(listed: ListedRule) -> tuple[str, ...]:
+    rule = listed.rule
+    return describe_rule(rule), describe_choice(rule), rule.kind, rule.scope, rule.id
+
+
+def rule_rows(listed: Sequence[ListedRule], project: str, now: float) -> Iterator[SelectRow]:
+    """Yield one row for each rule; the first row of each group has a heading."""
+    first = True
+    for group, members in groupby(listed, key=lambda each: _group(each.rule, project)):
+        heading = [Segment(group, current_palette().strong)]
+        above = [heading] if first else [[], heading]
+        for each in members:
+            yield _row(each, project, now, above)
+            above, first = [], False
+
+
+def _row(listed: ListedRule, project: str, now: float, above: Sequence[list[Segment]]) -> SelectRow:
+    palette = current_palette()
+    rule = listed.rule
+    allows = rule.decision == "allow"
+    lead = Segment(f"{rule.decision:{_LEAD_CELLS}}", palette.success if allows else palette.error)
+    text = Segment(describe_choice(rule), palette.text if listed.applies else palette.dim)
+    return SelectRow(
+        [lead],
+        [text],
+        note=[Segment(" · ".join(_notes(listed, project, now)), palette.dim)],
+        tail=[Segment(_count(listed.matches.count), palette.dim)],
+        above=above,
+    )
+
+
+def _count(matches: int) -> str:
+    return "no match yet" if not matches else "1 match" if matches == 1 else f"{matches:,} matches"
+
+
+def _notes(listed: ListedRule, project: str, now: float) -> Iterator[str]:
+    rule = listed.rule
+    if rule.project is not None and rule.project != project:
+        yield escape_invisible_line(PurePath(rule.project).name or rule.project)
+    if rule.agent is None:
+        yield "any agent"
+    else:
+        yield escape_invisible_line(AgentIdentity(rule.agent, rule.agent_line, rule.agent_name).label)
+    if listed.unused:
+        yield "no longer used: its agent cannot be identified"
+    if listed.matches.count:
+        yield f"last match {format_time(listed.matches.last, now)}"
+    if rule.scope == "run":
+        yield escape_invisible_line(rule.origin)
+    elif rule.created:
+        yield f"since {format_time(rule.created, now)}"
+
+
+def _group(rule: Rule, project: str) -> str:
+    if rule.scope == "project" and rule.project != project:
+        return "Other projects"
+    return {"run": "This run", "session": "This session", "project": "This project"}.get(
+        rule.scope, "Everywhere"
+    )

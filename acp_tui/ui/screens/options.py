@@ -31,100 +31,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.widgets.bar import Hint
 
 
+if TYPE_CHECKING:
+    OptionValue = str | bool
 MAX_TITLE_WIDTH, MAX_NAME_WIDTH = 16, 24
 GAP = 2
-
-
-def matching_options(session: Session, query: str) -> list[tuple[str, ConfigOption]]:
-    """Return the options that match `query`, each with its category's title, best match first.
-
-    If `query` is empty, return all options in the order of the dialog.
-    """
-    found = [(title, option) for title, options in options_by_category(session) for option in options]
-    if not query:
-        return found
-    return best_matches(query, found, lambda item: [item[1].name, item[0], *_value_names(item[1])])
-
-
-def _value_names(option: ConfigOption) -> list[str]:
-    return [choice.name for choice in option.choices]
-
-
-def build_rows(options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool]) -> list[SelectRow]:
-    """Return a row for each option.
-
-    A row begins with the title of the option's category, unless the row above has the same category. `wanted`
-    are the values that the agent has not confirmed yet.
-    """
-    palette = current_palette()
-    titles = [title for title, _ in options]
-    names = [escape_line(option.name) for _, option in options]
-    title_width, name_width = _width(titles, MAX_TITLE_WIDTH), _width(names, MAX_NAME_WIDTH)
-    rows: list[SelectRow] = []
-    for (title, option), name, before in zip(options, names, [None, *titles], strict=False):
-        pending = option.id in wanted
-        value = wanted.get(option.id, option.current)
-        text = [
-            Segment(_cell("" if title == before else title, title_width), palette.dim),
-            Segment(_cell(name, name_width), palette.text),
-            *_value(option, value, pending=pending),
-        ]
-        rows.append(SelectRow([], text, cut=True))
-    return rows
-
-
-def _width(texts: list[str], maximum: int) -> int:
-    return min(maximum, max(map(cell_len, texts), default=0))
-
-
-def _cell(text: str, width: int) -> str:
-    words = shorten(text, width)
-    return words + " " * (width - cell_len(words) + GAP)
-
-
-def _value(option: ConfigOption, value: str | bool | None, *, pending: bool) -> Spans:
-    palette = current_palette()
-    style = palette.warning if pending else palette.accent
-    if isinstance(value, bool):
-        spans = [Segment("[x] on" if value else "[ ] off", style)]
-    else:
-        choice = choice_of(option, value)
-        name = value_name(option) if choice is None else choice.name
-        group = f"  {choice.group}" if choice is not None and choice.group else ""
-        spans = [Segment(name, style), Segment(group, palette.faint)]
-    return [*spans, Segment(" …", style)] if pending else spans
-
-
-def choice_of(option: ConfigOption, value: str | bool | None) -> Choice | None:
-    """Return the choice that has this value; None if the option has no such choice."""
-    return next((choice for choice in option.choices if choice.value == value), None)
-
-
-def next_value(option: ConfigOption, value: str | bool | None, step: int) -> str | bool | None:
-    """Return the value after `value`, or before `value` if `step` is -1; None if there is no other value.
-
-    The order wraps around. If `value` is none of the choices, return the first choice.
-    """
-    if option.kind == "boolean":
-        return not value
-    values = [choice.value for choice in option.choices]
-    if not values or values == [value]:
-        return None
-    if value not in values:
-        return values[0]
-    return values[(values.index(str(value)) + step) % len(values)]
-
-
 OTHER_ROWS = 5
 """The rows of the filter and the description, with a blank row."""
-
-
-class OptionsFilter(InputLine):
-    """The filter. While it is empty, it leaves the space bar to the dialog, which binds this key."""
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return False for a space bar that is left to the dialog. Bindings of consumed keys do not work."""
-        return (character != " " or bool(self.value)) and super().check_consume_key(key, character)
 
 
 class OptionsScreen(BoxDialog[None]):
@@ -268,8 +180,12 @@ class OptionsScreen(BoxDialog[None]):
             self._choose(option)
 
 
-if TYPE_CHECKING:
-    OptionValue = str | bool
+class OptionsFilter(InputLine):
+    """The filter. While it is empty, it leaves the space bar to the dialog, which binds this key."""
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return False for a space bar that is left to the dialog. Bindings of consumed keys do not work."""
+        return (character != " " or bool(self.value)) and super().check_consume_key(key, character)
 
 
 class OptionChanges:
@@ -317,3 +233,86 @@ class OptionChanges:
                 self.failures[option_id] = str(error)
             else:
                 self.failures.pop(option_id, None)
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def matching_options(session: Session, query: str) -> list[tuple[str, ConfigOption]]:
+    """Return the options that match `query`, each with its category's title, best match first.
+
+    If `query` is empty, return all options in the order of the dialog.
+    """
+    found = [(title, option) for title, options in options_by_category(session) for option in options]
+    if not query:
+        return found
+    return best_matches(query, found, lambda item: [item[1].name, item[0], *_value_names(item[1])])
+
+
+def _value_names(option: ConfigOption) -> list[str]:
+    return [choice.name for choice in option.choices]
+
+
+def build_rows(options: list[tuple[str, ConfigOption]], wanted: Mapping[str, str | bool]) -> list[SelectRow]:
+    """Return a row for each option.
+
+    A row begins with the title of the option's category, unless the row above has the same category. `wanted`
+    are the values that the agent has not confirmed yet.
+    """
+    palette = current_palette()
+    titles = [title for title, _ in options]
+    names = [escape_line(option.name) for _, option in options]
+    title_width, name_width = _width(titles, MAX_TITLE_WIDTH), _width(names, MAX_NAME_WIDTH)
+    rows: list[SelectRow] = []
+    for (title, option), name, before in zip(options, names, [None, *titles], strict=False):
+        pending = option.id in wanted
+        value = wanted.get(option.id, option.current)
+        text = [
+            Segment(_cell("" if title == before else title, title_width), palette.dim),
+            Segment(_cell(name, name_width), palette.text),
+            *_value(option, value, pending=pending),
+        ]
+        rows.append(SelectRow([], text, cut=True))
+    return rows
+
+
+def _width(texts: list[str], maximum: int) -> int:
+    return min(maximum, max(map(cell_len, texts), default=0))
+
+
+def _cell(text: str, width: int) -> str:
+    words = shorten(text, width)
+    return words + " " * (width - cell_len(words) + GAP)
+
+
+def _value(option: ConfigOption, value: str | bool | None, *, pending: bool) -> Spans:
+    palette = current_palette()
+    style = palette.warning if pending else palette.accent
+    if isinstance(value, bool):
+        spans = [Segment("[x] on" if value else "[ ] off", style)]
+    else:
+        choice = choice_of(option, value)
+        name = value_name(option) if choice is None else choice.name
+        group = f"  {choice.group}" if choice is not None and choice.group else ""
+        spans = [Segment(name, style), Segment(group, palette.faint)]
+    return [*spans, Segment(" …", style)] if pending else spans
+
+
+def choice_of(option: ConfigOption, value: str | bool | None) -> Choice | None:
+    """Return the choice that has this value; None if the option has no such choice."""
+    return next((choice for choice in option.choices if choice.value == value), None)
+
+
+def next_value(option: ConfigOption, value: str | bool | None, step: int) -> str | bool | None:
+    """Return the value after `value`, or before `value` if `step` is -1; None if there is no other value.
+
+    The order wraps around. If `value` is none of the choices, return the first choice.
+    """
+    if option.kind == "boolean":
+        return not value
+    values = [choice.value for choice in option.choices]
+    if not values or values == [value]:
+        return None
+    if value not in values:
+        return values[0]
+    return values[(values.index(str(value)) + step) % len(values)]

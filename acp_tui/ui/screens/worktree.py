@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
 
+if TYPE_CHECKING:
+    Action = Literal["keep", "fast-forward", "squash", "discard"]
 MAX_LISTED = 6
 """The maximum number of files that the dialog for the commit message names."""
 MAX_OUTPUT_LINES = 100
 """The maximum number of lines that are shown of the output of git and its hooks."""
+MAX_NAMES = 200
+"""The maximum number of commits or files that one list names."""
 
 
 class FinishDecision(NamedTuple):
@@ -37,31 +41,6 @@ class FinishDecision(NamedTuple):
 
     to_remove: WorktreeStatus | None  # remove the worktree if it still has this status; None: keep it
     merged: str = ""  # says what was merged
-
-
-def carry_out(worktree: Worktree, decision: FinishDecision | None, *, merged: str = "") -> str:
-    """Remove a worktree, or keep it. Return a sentence that says what was done. Blocks.
-
-    Without a decision, only an unchanged worktree is removed. `merged` says what was merged so far.
-    """
-    from acp_tui.workspace.git.worktree_finishing import remove_worktree
-
-    kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
-    try:
-        status = current_status(worktree)
-        to_remove = decision.to_remove if decision is not None else status if status.is_unchanged else None
-        if to_remove is None:
-            return kept
-        if to_remove != status:
-            return f"{merged} {kept} It has changed since you were asked.".strip()
-        was_chosen = decision is not None and (bool(decision.merged) or not status.is_unchanged)
-        remove_worktree(worktree, finished=was_chosen)
-    except UserError as error:
-        return f"{merged} {error} {kept}".strip()
-    if merged:
-        return f"{merged} The worktree was removed."
-    unchanged = " Nothing had changed in it." if status.is_unchanged else ""
-    return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
 
 
 class FinishDialogs:
@@ -146,6 +125,31 @@ class FinishDialogs:
         return await self._screen.ask(CommitMessageDialog(title, summary, self._proposal))
 
 
+def carry_out(worktree: Worktree, decision: FinishDecision | None, *, merged: str = "") -> str:
+    """Remove a worktree, or keep it. Return a sentence that says what was done. Blocks.
+
+    Without a decision, only an unchanged worktree is removed. `merged` says what was merged so far.
+    """
+    from acp_tui.workspace.git.worktree_finishing import remove_worktree
+
+    kept = f"The worktree on the branch {worktree.branch} was kept ({worktree.path})."
+    try:
+        status = current_status(worktree)
+        to_remove = decision.to_remove if decision is not None else status if status.is_unchanged else None
+        if to_remove is None:
+            return kept
+        if to_remove != status:
+            return f"{merged} {kept} It has changed since you were asked.".strip()
+        was_chosen = decision is not None and (bool(decision.merged) or not status.is_unchanged)
+        remove_worktree(worktree, finished=was_chosen)
+    except UserError as error:
+        return f"{merged} {error} {kept}".strip()
+    if merged:
+        return f"{merged} The worktree was removed."
+    unchanged = " Nothing had changed in it." if status.is_unchanged else ""
+    return f"The worktree on the branch {worktree.branch} was removed.{unchanged}"
+
+
 def current_status(worktree: Worktree) -> WorktreeStatus:
     """Return what a worktree holds now, read from git. Blocks."""
     from acp_tui.workspace.git.worktree_finishing import worktree_status
@@ -170,13 +174,6 @@ def _output_lines(error: UserError) -> list[str]:
     output = str(getattr(error, "output", ""))
     lines = [line for line in output.splitlines() if line.strip()]
     return lines[-MAX_OUTPUT_LINES:] if len(lines) > 1 or (lines and lines[0] not in str(error)) else []
-
-
-if TYPE_CHECKING:
-    Action = Literal["keep", "fast-forward", "squash", "discard"]
-
-MAX_NAMES = 200
-"""The maximum number of commits or files that one list names."""
 
 
 @dataclass(frozen=True, slots=True)
