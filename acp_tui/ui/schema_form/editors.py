@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Spans
 
 
+MAX_ROWS = 8
+"""The maximum height of a list of choices. A single-choice field with more choices opens a dialog instead."""
+MAX_TITLE_WIDTH = 200
+"""The maximum width of a choice's title, and of a choice's description."""
+
+
 async def handle_key(widget: Widget, event: events.Key, *, inserts_text: bool) -> None:
     """Run the binding of a key now.
 
@@ -148,12 +154,6 @@ class SecretLine(InputLine):
     async def on_key(self, event: events.Key) -> None:
         """Insert a character, or run the binding of the key."""
         await handle_key(self, event, inserts_text=True)
-
-
-MAX_ROWS = 8
-"""The maximum height of a list of choices. A single-choice field with more choices opens a dialog instead."""
-MAX_TITLE_WIDTH = 200
-"""The maximum width of a choice's title, and of a choice's description."""
 
 
 class EntryChanged(Message):

@@ -43,30 +43,11 @@ if TYPE_CHECKING:
     None), and whether a new conversation gets a git worktree of its own.
     """
 
+
 MAX_DIGIT_KEYS = 9
 MAX_TITLE_WIDTH = 20
 MAX_RECENT_SESSIONS = 6
 """The maximum number of sessions listed before the user types."""
-
-
-class Filter(InputLine):
-    """The filter of the launcher's list. While the filter is empty, 1 to 9 choose an item of the list.
-
-    The filter itself decides whether a digit is text, because the launcher's bindings are checked too early:
-    when a digit is typed right after a letter, the letter is not in the filter yet.
-    """
-
-    def on_key(self, event: events.Key) -> None:
-        """Leave the digits 1 to 9 to the launcher's bindings while the filter is empty."""
-        if not self.value and self._is_number(event.key):
-            event.prevent_default()
-
-    def check_consume_key(self, key: str, character: str | None) -> bool:
-        """Return True if a key types text into the filter, so that no binding handles the key."""
-        return (bool(self.value) or not self._is_number(key)) and super().check_consume_key(key, character)
-
-    def _is_number(self, key: str) -> bool:
-        return any(key in keys.active_keys(self, f"launcher.{n}") for n in range(1, MAX_DIGIT_KEYS + 1))
 
 
 class LauncherScreen(BaseScreen):
@@ -330,6 +311,26 @@ class LauncherScreen(BaseScreen):
 
         title = f"{agent.title} is not installed"
         self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context)))
+
+
+class Filter(InputLine):
+    """The filter of the launcher's list. While the filter is empty, 1 to 9 choose an item of the list.
+
+    The filter itself decides whether a digit is text, because the launcher's bindings are checked too early:
+    when a digit is typed right after a letter, the letter is not in the filter yet.
+    """
+
+    def on_key(self, event: events.Key) -> None:
+        """Leave the digits 1 to 9 to the launcher's bindings while the filter is empty."""
+        if not self.value and self._is_number(event.key):
+            event.prevent_default()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:
+        """Return True if a key types text into the filter, so that no binding handles the key."""
+        return (bool(self.value) or not self._is_number(key)) and super().check_consume_key(key, character)
+
+    def _is_number(self, key: str) -> bool:
+        return any(key in keys.active_keys(self, f"launcher.{n}") for n in range(1, MAX_DIGIT_KEYS + 1))
 
 
 # --------------------------------------------------------------------------- rows

@@ -50,6 +50,7 @@ LABEL_CELLS = 13
 MIN_TEXT_CELLS = 16
 MIN_ROWS_TO_WRAP = 30
 """In a terminal with fewer rows, each fact is shortened to one line, except for problems."""
+MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 40
 
 
 class FactLines(Widget):
@@ -154,9 +155,6 @@ class TabBar(Widget):
         event.stop()
         if (tab := event.style.meta.get("tab")) is not None:
             self.post_message(self.Clicked(tab))
-
-
-MIN_LIST_CELLS, MAX_LIST_CELLS = 26, 40
 
 
 class OfferList(PaneList, inherit_bindings=False):

@@ -33,208 +33,12 @@ if TYPE_CHECKING:
     from acp_tui.ui.theme.palette import Spans
 
 
-@dataclass(frozen=True, slots=True)
-class ListedCall:
-    """A call of a tool, made or relayed by acp-tui, or a call that only the agent reports."""
-
-    key: str
-    call: McpCall | ToolCall
-
-    @property
-    def at(self) -> float:
-        """When the call ended. For a call that only the agent reports: when it began."""
-        return self.call.at
-
-    @property
-    def tool(self) -> str:
-        """The name of the tool."""
-        if isinstance(self.call, McpCall):
-            return self.call.tool
-        return self.call.mcp_tool.name if self.call.mcp_tool is not None else ""
-
-    @property
-    def status(self) -> str:
-        """The status, in the words of ACP tool calls, such as "completed"."""
-        if isinstance(self.call, McpCall):
-            return "failed" if self.call.failed else "completed"
-        return self.call.status
-
-    @property
-    def source(self) -> str:
-        """Who made the call: "you" or "agent".
-
-        If only the agent reports the call, the field that names the tool is added, as in "agent (by title)".
-        """
-        if isinstance(self.call, McpCall):
-            return "you" if self.call.by == "you" else "agent"
-        source = self.call.mcp_tool.source if self.call.mcp_tool is not None else ""
-        return f"agent (by {source})"
-
-
-def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
-    """Return the calls to a server's tools, newest first.
-
-    `named` are the agent's tool calls that name one of these tools. They are omitted if acp-tui relayed
-    calls from the agent to this server, because acp-tui has recorded those calls itself.
-    """
-    carried = [call for call in session.mcp_calls if call.server == server]
-    found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
-    if not any(call.by == "agent" for call in carried):
-        found += [ListedCall(f"entry {call.id}", call) for call in named]
-    return sorted(found, key=lambda one: one.at, reverse=True)
-
-
-def call_items(calls: Sequence[ListedCall]) -> list[PaneItem]:
-    """Return an item for each call."""
-    return [PaneItem(lambda width, one=one: [_row(one, width)], one.key) for one in calls]  # type: ignore[misc]
-
-
-def _row(one: ListedCall, width: int) -> Strip:
-    palette = current_palette()
-    sign = STATUS_ICONS.get(one.status, "·")
-    lead = [
-        Segment(f"{format_time(one.at, time.time())}  ", palette.dim),
-        Segment(f"{sign} ", palette.signs.get(one.status, palette.dim)),
-    ]
-    facts = one.source
-    if isinstance(one.call, McpCall) and one.call.seconds >= 0.05:
-        facts += f"  {format_duration(one.call.seconds)}"
-    right = [Segment(f"  {facts}", palette.dim)]
-    room = width - RIGHT_MARGIN - Segment.get_line_length([*lead, *right])
-    name = shorten(escape_invisible_line(one.tool), max(8, room))
-    return justified_line([*lead, Segment(name, palette.text)], right, width)
-
-
 MAX_RECORDS = 200
 """The maximum number of records shown, counted from the newest."""
 MAX_CHARACTERS = 1000
 MAX_ARGUMENTS = 200
 _KIND_TEXTS = {"ended": "connection ended", "connected": "connected", "changed": "its lists changed"}
-
-
-def log_items(records: Sequence[Mapping[str, Any]]) -> list[PaneItem]:
-    """Return the items for the newest `MAX_RECORDS` records, the newest first."""
-    return [_log_item(record) for record in reversed(records[-MAX_RECORDS:])]
-
-
-def _log_item(record: Mapping[str, Any]) -> PaneItem:
-    palette = current_palette()
-    at, kind = record.get("at"), escape_line(str(record.get("kind", "")))
-    when = format_time(at, time.time()) if isinstance(at, int | float) else ""
-    style = _style(record)
-
-    def draw(width: int) -> list[Strip]:
-        lead = [Segment(f"{when:<6}", palette.dim), Segment(f"{kind:<10}", palette.dim)]
-        lines = wrap([Segment(_text(record), style)], max(8, width - 16 - RIGHT_MARGIN))
-        follow = [Segment(" " * 16)]
-        return [make_strip(line, follow if number else lead) for number, line in enumerate(lines)]
-
-    return PaneItem(draw, height=None)
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    """Return the text to show for a record: the record's own text, or text made from the other values."""
-    text = record.get("line", record.get("sentence"))
-    if isinstance(text, str):
-        return escape_line(text)[:MAX_CHARACTERS]
-    if record.get("kind") == "call":
-        arguments = visible_excerpt(record.get("arguments") or {}, MAX_ARGUMENTS)
-        outcome = record.get("failure") or visible_excerpt(record.get("result"), MAX_CHARACTERS)
-        return escape_line(f"{record.get('tool')} {arguments} → {outcome}")
-    values = {key: value for key, value in record.items() if key not in ("at", "kind", "source")}
-    if not values:
-        return _KIND_TEXTS.get(str(record.get("kind")), "")
-    return visible_excerpt(values, MAX_CHARACTERS)
-
-
-def _style(record: Mapping[str, Any]) -> Style:
-    palette = current_palette()
-    if record.get("kind") == "failed" or record.get("level") in ("error", "critical", "alert", "emergency"):
-        return palette.error
-    return palette.warning if record.get("kind") == "stdout" else palette.text
-
-
 MIN_NAME_CELLS = 12
-
-
-def tool_items(
-    inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool]
-) -> Iterator[PaneItem]:
-    """Yield an item for each tool. Mark tools that are new or have changed since the user accepted the tools.
-
-    `is_offered` returns whether agents are offered the tool with this name.
-    """
-    palette = current_palette()
-    if any(tool.claims for tool in inspection.tools):
-        yield text_item('Claims of the server, such as "only reads", are not verified.', palette.faint)
-    for tool in inspection.tools:
-        change = ""
-        if tool.name in changes.changed:
-            change = "changed since you accepted it"
-        elif tool.name in changes.added:
-            change = "new, not accepted yet"
-        excluded = [] if is_offered(tool.name) else ["not offered to agents"]
-        right = change or ", ".join([*tool.claims, *excluded])
-        style = palette.error if change else palette.text
-        note_style = palette.error if change else palette.dim
-        yield _offer_item(
-            tool.name,
-            tool.name,
-            right,
-            tool.description or tool.title,
-            (style, note_style),
-        )
-    if changes.removed:
-        names = escape_invisible_line(", ".join(changes.removed))
-        yield text_item(f"Removed since you accepted the tools: {names}", palette.error)
-
-
-def prompt_items(inspection: Inspection) -> Iterator[PaneItem]:
-    """Yield an item for each prompt."""
-    palette = current_palette()
-    styles = (palette.text, palette.dim)
-    for prompt in inspection.prompts:
-        names = " ".join(one.name if one.required else f"[{one.name}]" for one in prompt.arguments)
-        yield _offer_item(
-            prompt.name,
-            prompt.name,
-            names,
-            prompt.description or prompt.title,
-            styles,
-        )
-
-
-def resource_items(inspection: Inspection) -> Iterator[PaneItem]:
-    """Yield an item for each resource, then one for each resource template. Templates cannot be chosen."""
-    palette = current_palette()
-    styles = (palette.text, palette.dim)
-    for resource in inspection.resources:
-        about = f"{resource.uri}  {resource.description or resource.title}"
-        yield _offer_item(resource.uri, resource.name, resource.mime_type, about, styles)
-    for template in inspection.templates:
-        about = f"{template.uri_template}  {template.description or template.title}"
-        yield _offer_item(None, template.name, "template", about, styles)
-
-
-def _offer_item(key: str | None, name: str, right: str, about: str, styles: tuple[Style, Style]) -> PaneItem:
-    """Return an item with a name, a remark at the right edge, and a description in a second line."""
-
-    def draw(width: int) -> list[Strip]:
-        room = width - RIGHT_MARGIN
-        remark = shorten(escape_invisible_line(right), max(0, room - MIN_NAME_CELLS - 2))
-        name_room = room - cell_len(remark) - 2
-        end = [Segment(remark, styles[1])]
-        first = justified_line(
-            [Segment(shorten(escape_invisible_line(name), name_room), styles[0])], end, width
-        )
-        if not about.strip():
-            return [first]
-        text = shorten(escape_invisible_line(" ".join(about.split())), room - 2)
-        return [first, make_strip([Segment(f"  {text}", current_palette().dim)])]
-
-    return PaneItem(draw, key, height=2 if about.strip() else 1)
-
-
 TabName = Literal["tools", "prompts", "resources", "calls", "log"]
 TABS: tuple[TabName, ...] = ("tools", "prompts", "resources", "calls", "log")
 
@@ -446,3 +250,195 @@ class McpState:
         if live.note:
             return f"{escape_invisible_line(live.note)} {again}"
         return f"Press {self._key_of('mcp.test')} to connect to the server and list its {self.tab_name}."
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCall:
+    """A call of a tool, made or relayed by acp-tui, or a call that only the agent reports."""
+
+    key: str
+    call: McpCall | ToolCall
+
+    @property
+    def at(self) -> float:
+        """When the call ended. For a call that only the agent reports: when it began."""
+        return self.call.at
+
+    @property
+    def tool(self) -> str:
+        """The name of the tool."""
+        if isinstance(self.call, McpCall):
+            return self.call.tool
+        return self.call.mcp_tool.name if self.call.mcp_tool is not None else ""
+
+    @property
+    def status(self) -> str:
+        """The status, in the words of ACP tool calls, such as "completed"."""
+        if isinstance(self.call, McpCall):
+            return "failed" if self.call.failed else "completed"
+        return self.call.status
+
+    @property
+    def source(self) -> str:
+        """Who made the call: "you" or "agent".
+
+        If only the agent reports the call, the field that names the tool is added, as in "agent (by title)".
+        """
+        if isinstance(self.call, McpCall):
+            return "you" if self.call.by == "you" else "agent"
+        source = self.call.mcp_tool.source if self.call.mcp_tool is not None else ""
+        return f"agent (by {source})"
+
+
+def listed_calls(server: str, session: Session, named: Sequence[ToolCall]) -> list[ListedCall]:
+    """Return the calls to a server's tools, newest first.
+
+    `named` are the agent's tool calls that name one of these tools. They are omitted if acp-tui relayed
+    calls from the agent to this server, because acp-tui has recorded those calls itself.
+    """
+    carried = [call for call in session.mcp_calls if call.server == server]
+    found = [ListedCall(f"carried {at}", call) for at, call in enumerate(carried)]
+    if not any(call.by == "agent" for call in carried):
+        found += [ListedCall(f"entry {call.id}", call) for call in named]
+    return sorted(found, key=lambda one: one.at, reverse=True)
+
+
+def call_items(calls: Sequence[ListedCall]) -> list[PaneItem]:
+    """Return an item for each call."""
+    return [PaneItem(lambda width, one=one: [_row(one, width)], one.key) for one in calls]  # type: ignore[misc]
+
+
+def _row(one: ListedCall, width: int) -> Strip:
+    palette = current_palette()
+    sign = STATUS_ICONS.get(one.status, "·")
+    lead = [
+        Segment(f"{format_time(one.at, time.time())}  ", palette.dim),
+        Segment(f"{sign} ", palette.signs.get(one.status, palette.dim)),
+    ]
+    facts = one.source
+    if isinstance(one.call, McpCall) and one.call.seconds >= 0.05:
+        facts += f"  {format_duration(one.call.seconds)}"
+    right = [Segment(f"  {facts}", palette.dim)]
+    room = width - RIGHT_MARGIN - Segment.get_line_length([*lead, *right])
+    name = shorten(escape_invisible_line(one.tool), max(8, room))
+    return justified_line([*lead, Segment(name, palette.text)], right, width)
+
+
+def log_items(records: Sequence[Mapping[str, Any]]) -> list[PaneItem]:
+    """Return the items for the newest `MAX_RECORDS` records, the newest first."""
+    return [_log_item(record) for record in reversed(records[-MAX_RECORDS:])]
+
+
+def _log_item(record: Mapping[str, Any]) -> PaneItem:
+    palette = current_palette()
+    at, kind = record.get("at"), escape_line(str(record.get("kind", "")))
+    when = format_time(at, time.time()) if isinstance(at, int | float) else ""
+    style = _style(record)
+
+    def draw(width: int) -> list[Strip]:
+        lead = [Segment(f"{when:<6}", palette.dim), Segment(f"{kind:<10}", palette.dim)]
+        lines = wrap([Segment(_text(record), style)], max(8, width - 16 - RIGHT_MARGIN))
+        follow = [Segment(" " * 16)]
+        return [make_strip(line, follow if number else lead) for number, line in enumerate(lines)]
+
+    return PaneItem(draw, height=None)
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    """Return the text to show for a record: the record's own text, or text made from the other values."""
+    text = record.get("line", record.get("sentence"))
+    if isinstance(text, str):
+        return escape_line(text)[:MAX_CHARACTERS]
+    if record.get("kind") == "call":
+        arguments = visible_excerpt(record.get("arguments") or {}, MAX_ARGUMENTS)
+        outcome = record.get("failure") or visible_excerpt(record.get("result"), MAX_CHARACTERS)
+        return escape_line(f"{record.get('tool')} {arguments} → {outcome}")
+    values = {key: value for key, value in record.items() if key not in ("at", "kind", "source")}
+    if not values:
+        return _KIND_TEXTS.get(str(record.get("kind")), "")
+    return visible_excerpt(values, MAX_CHARACTERS)
+
+
+def _style(record: Mapping[str, Any]) -> Style:
+    palette = current_palette()
+    if record.get("kind") == "failed" or record.get("level") in ("error", "critical", "alert", "emergency"):
+        return palette.error
+    return palette.warning if record.get("kind") == "stdout" else palette.text
+
+
+def tool_items(
+    inspection: Inspection, changes: ToolChanges, is_offered: Callable[[str], bool]
+) -> Iterator[PaneItem]:
+    """Yield an item for each tool. Mark tools that are new or have changed since the user accepted the tools.
+
+    `is_offered` returns whether agents are offered the tool with this name.
+    """
+    palette = current_palette()
+    if any(tool.claims for tool in inspection.tools):
+        yield text_item('Claims of the server, such as "only reads", are not verified.', palette.faint)
+    for tool in inspection.tools:
+        change = ""
+        if tool.name in changes.changed:
+            change = "changed since you accepted it"
+        elif tool.name in changes.added:
+            change = "new, not accepted yet"
+        excluded = [] if is_offered(tool.name) else ["not offered to agents"]
+        right = change or ", ".join([*tool.claims, *excluded])
+        style = palette.error if change else palette.text
+        note_style = palette.error if change else palette.dim
+        yield _offer_item(
+            tool.name,
+            tool.name,
+            right,
+            tool.description or tool.title,
+            (style, note_style),
+        )
+    if changes.removed:
+        names = escape_invisible_line(", ".join(changes.removed))
+        yield text_item(f"Removed since you accepted the tools: {names}", palette.error)
+
+
+def prompt_items(inspection: Inspection) -> Iterator[PaneItem]:
+    """Yield an item for each prompt."""
+    palette = current_palette()
+    styles = (palette.text, palette.dim)
+    for prompt in inspection.prompts:
+        names = " ".join(one.name if one.required else f"[{one.name}]" for one in prompt.arguments)
+        yield _offer_item(
+            prompt.name,
+            prompt.name,
+            names,
+            prompt.description or prompt.title,
+            styles,
+        )
+
+
+def resource_items(inspection: Inspection) -> Iterator[PaneItem]:
+    """Yield an item for each resource, then one for each resource template. Templates cannot be chosen."""
+    palette = current_palette()
+    styles = (palette.text, palette.dim)
+    for resource in inspection.resources:
+        about = f"{resource.uri}  {resource.description or resource.title}"
+        yield _offer_item(resource.uri, resource.name, resource.mime_type, about, styles)
+    for template in inspection.templates:
+        about = f"{template.uri_template}  {template.description or template.title}"
+        yield _offer_item(None, template.name, "template", about, styles)
+
+
+def _offer_item(key: str | None, name: str, right: str, about: str, styles: tuple[Style, Style]) -> PaneItem:
+    """Return an item with a name, a remark at the right edge, and a description in a second line."""
+
+    def draw(width: int) -> list[Strip]:
+        room = width - RIGHT_MARGIN
+        remark = shorten(escape_invisible_line(right), max(0, room - MIN_NAME_CELLS - 2))
+        name_room = room - cell_len(remark) - 2
+        end = [Segment(remark, styles[1])]
+        first = justified_line(
+            [Segment(shorten(escape_invisible_line(name), name_room), styles[0])], end, width
+        )
+        if not about.strip():
+            return [first]
+        text = shorten(escape_invisible_line(" ".join(about.split())), room - 2)
+        return [first, make_strip([Segment(f"  {text}", current_palette().dim)])]
+
+    return PaneItem(draw, key, height=2 if about.strip() else 1)

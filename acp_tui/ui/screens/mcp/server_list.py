@@ -38,16 +38,11 @@ if TYPE_CHECKING:
 
 MARKS: dict[FactState, str] = {"yes": "●", "no": "○", "problem": "✘", "unknown": "·"}
 """The mark for each state of a fact. The list shows a server's five facts as a row of marks."""
-
 TOOLS_CHANGED = "tools changed"
 """Shown instead of "connected" if tools differ from those that the user accepted."""
-
-
-def mark_style(state: FactState) -> Style:
-    """Return the style of a fact's mark."""
-    palette = current_palette()
-    styles = {"yes": palette.success, "problem": palette.error, "no": palette.warning}
-    return styles.get(state, palette.dim)
+FactState = Literal["yes", "no", "problem", "unknown"]
+SOURCES = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
+"""Descriptions of the two fields of a tool call in which the agent can name the MCP tool."""
 
 
 class ServerList(PaneList, inherit_bindings=False):
@@ -100,9 +95,11 @@ class ServerList(PaneList, inherit_bindings=False):
         self.post_message(self.Chosen())
 
 
-FactState = Literal["yes", "no", "problem", "unknown"]
-SOURCES = {"name": "the agent's name for the tool", "title": "the agent's title for the call"}
-"""Descriptions of the two fields of a tool call in which the agent can name the MCP tool."""
+def mark_style(state: FactState) -> Style:
+    """Return the style of a fact's mark."""
+    palette = current_palette()
+    styles = {"yes": palette.success, "problem": palette.error, "no": palette.warning}
+    return styles.get(state, palette.dim)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from acp_tui.ui.screens.review.review_state import ReviewState
 
 
+SIGNS = {"same": " ", "removed": "-", "added": "+"}
+Chosen = Sequence[tuple[ChangedFile, Sequence[ChangePart]]]
+"""Files, each with some of its parts."""
+
+
 class DecisionActions:
     """Accepts and reverts changes, undoes the last decision, and chooses what to show next."""
 
@@ -128,9 +133,6 @@ class DecisionActions:
         except UserError as error:
             self._failed(error)
             return 0
-
-
-SIGNS = {"same": " ", "removed": "-", "added": "+"}
 
 
 class CommentActions:
@@ -271,10 +273,6 @@ class CommentLine(Horizontal):
     def _close(self, text: str | None) -> None:
         self.remove_class("shown")
         self.post_message(self.Closed(text))
-
-
-Chosen = Sequence[tuple[ChangedFile, Sequence[ChangePart]]]
-"""Files, each with some of its parts."""
 
 
 async def confirm_revert(screen: Screen[None], shown: Chosen) -> Chosen:

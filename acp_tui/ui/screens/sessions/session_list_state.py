@@ -33,6 +33,8 @@ WORKTREE_SIGN = "◇"
 _FOUND_TITLE_WIDTH = 20
 _AGE_WIDTH = 10
 _LIST_MARGINS = 2  # cells beside the list
+MAX_ROWS = 200
+"""The maximum number of sessions listed at once. Drawing more would slow down every key press."""
 
 
 class FoundLine(NamedTuple):
@@ -40,6 +42,96 @@ class FoundLine(NamedTuple):
 
     session: SavedSession
     found: SessionHit
+
+
+if TYPE_CHECKING:
+    Item = SavedSession | FoundLine
+
+
+class SessionListState:
+    """The sessions, the filter, and the matching lines that the full-text search found."""
+
+    def __init__(self, folder: str) -> None:
+        """`folder` is the current folder, without symbolic links."""
+        self._folder = folder
+        self._all: list[SavedSession] = []
+        self._listed: list[SavedSession] = []  # `_all`, without sessions of other folders if `this_folder`
+        self._hits: list[SessionHit] = []
+        self.this_folder = True
+        """Whether sessions of other folders are left out."""
+        self.folder_chosen = False
+        """Whether `this_folder` was chosen, by the user or because all sessions are known."""
+        self.query = ""
+        """The text that the user typed to filter the sessions."""
+        self.sessions: list[SavedSession] = []
+        """The sessions to list, best match first."""
+        self.lines: list[FoundLine] = []
+        """The matching lines to list below the sessions."""
+        self.count = 0
+        """The number of sessions before the query filters them."""
+
+    def load(self, sessions: Sequence[SavedSession], *, complete: bool) -> None:
+        """Replace the sessions.
+
+        The first time that they are `complete`, list those of all folders if the current folder has none and
+        the user has not chosen yet.
+        """
+        self._all = list(sessions)
+        if complete and not self.folder_chosen:
+            self.folder_chosen = True
+            self.this_folder = any(session.is_in(self._folder) for session in self._all)
+        self._choose_folder()
+
+    def toggle_folder(self) -> None:
+        """List the sessions of all folders, or only the sessions of the current folder."""
+        self.this_folder = not self.this_folder
+        self.folder_chosen = True
+        self._hits = []
+        self._choose_folder()
+
+    def filter(self, query: str) -> None:
+        """Narrow the list to what the user typed.
+
+        The matching lines stay until `show_hits` replaces them. An empty query removes them at once.
+        """
+        self.query = query
+        if not query:
+            self._hits = []
+        self._narrow()
+
+    def show_hits(self, hits: Sequence[SessionHit]) -> None:
+        """Replace the listed matching lines."""
+        self._hits = list(hits) if self.query else []
+        self._find_sessions_of_hits()
+
+    @property
+    def searched(self) -> Collection[str] | None:
+        """The ids of the sessions to search in; None for all."""
+        return {session.id for session in self._listed} if self.this_folder else None
+
+    @property
+    def items(self) -> list[Item]:
+        """Everything that is listed, in order."""
+        return [*self.sessions, *self.lines]
+
+    def _choose_folder(self) -> None:
+        # `is_in` resolves symbolic links, which would be too slow at every key press.
+        self._listed = [one for one in self._all if not self.this_folder or one.is_in(self._folder)]
+        self._narrow()
+
+    def _narrow(self) -> None:
+        listed = self._listed
+        self.count = len(listed)
+        self._find_sessions_of_hits()
+        if self.query:
+            ranked = ((word_rank(self.query, one.title, one.agent_title, one.folder), one) for one in listed)
+            matching = [(rank, one) for rank, one in ranked if rank is not None]
+            listed = [one for _, one in sorted(matching, key=lambda pair: pair[0])]
+        self.sessions = listed[:MAX_ROWS]
+
+    def _find_sessions_of_hits(self) -> None:
+        by_id = {session.id: session for session in self._listed if session.id}
+        self.lines = [FoundLine(by_id[hit.folder], hit) for hit in self._hits if hit.folder in by_id]
 
 
 class SessionRows:
@@ -132,103 +224,6 @@ def _fit(text: str, width: int) -> str:
     return set_cell_size(text, width - 1) + "…" if cell_len(text) > width else set_cell_size(text, width)
 
 
-if TYPE_CHECKING:
-    Item = SavedSession | FoundLine
-
-MAX_ROWS = 200
-"""The maximum number of sessions listed at once. Drawing more would slow down every key press."""
-
-
-class SessionListState:
-    """The sessions, the filter, and the matching lines that the full-text search found."""
-
-    def __init__(self, folder: str) -> None:
-        """`folder` is the current folder, without symbolic links."""
-        self._folder = folder
-        self._all: list[SavedSession] = []
-        self._listed: list[SavedSession] = []  # `_all`, without sessions of other folders if `this_folder`
-        self._hits: list[SessionHit] = []
-        self.this_folder = True
-        """Whether sessions of other folders are left out."""
-        self.folder_chosen = False
-        """Whether `this_folder` was chosen, by the user or because all sessions are known."""
-        self.query = ""
-        """The text that the user typed to filter the sessions."""
-        self.sessions: list[SavedSession] = []
-        """The sessions to list, best match first."""
-        self.lines: list[FoundLine] = []
-        """The matching lines to list below the sessions."""
-        self.count = 0
-        """The number of sessions before the query filters them."""
-
-    def load(self, sessions: Sequence[SavedSession], *, complete: bool) -> None:
-        """Replace the sessions.
-
-        The first time that they are `complete`, list those of all folders if the current folder has none and
-        the user has not chosen yet.
-        """
-        self._all = list(sessions)
-        if complete and not self.folder_chosen:
-            self.folder_chosen = True
-            self.this_folder = any(session.is_in(self._folder) for session in self._all)
-        self._choose_folder()
-
-    def toggle_folder(self) -> None:
-        """List the sessions of all folders, or only the sessions of the current folder."""
-        self.this_folder = not self.this_folder
-        self.folder_chosen = True
-        self._hits = []
-        self._choose_folder()
-
-    def filter(self, query: str) -> None:
-        """Narrow the list to what the user typed.
-
-        The matching lines stay until `show_hits` replaces them. An empty query removes them at once.
-        """
-        self.query = query
-        if not query:
-            self._hits = []
-        self._narrow()
-
-    def show_hits(self, hits: Sequence[SessionHit]) -> None:
-        """Replace the listed matching lines."""
-        self._hits = list(hits) if self.query else []
-        self._find_sessions_of_hits()
-
-    @property
-    def searched(self) -> Collection[str] | None:
-        """The ids of the sessions to search in; None for all."""
-        return {session.id for session in self._listed} if self.this_folder else None
-
-    @property
-    def items(self) -> list[Item]:
-        """Everything that is listed, in order."""
-        return [*self.sessions, *self.lines]
-
-    def _choose_folder(self) -> None:
-        # `is_in` resolves symbolic links, which would be too slow at every key press.
-        self._listed = [one for one in self._all if not self.this_folder or one.is_in(self._folder)]
-        self._narrow()
-
-    def _narrow(self) -> None:
-        listed = self._listed
-        self.count = len(listed)
-        self._find_sessions_of_hits()
-        if self.query:
-            ranked = ((word_rank(self.query, one.title, one.agent_title, one.folder), one) for one in listed)
-            matching = [(rank, one) for rank, one in ranked if rank is not None]
-            listed = [one for _, one in sorted(matching, key=lambda pair: pair[0])]
-        self.sessions = listed[:MAX_ROWS]
-
-    def _find_sessions_of_hits(self) -> None:
-        by_id = {session.id: session for session in self._listed if session.id}
-        self.lines = [FoundLine(by_id[hit.folder], hit) for hit in self._hits if hit.folder in by_id]
-
-
-if TYPE_CHECKING:
-    Request = tuple[str, Collection[str] | None]
-
-
 class LiveSearch:
     """Runs one search at a time. A new text interrupts the search for the previous text."""
 
@@ -251,7 +246,7 @@ class LiveSearch:
         self._on_found = on_found
         self._on_failed = on_failed
         self._on_damaged = on_damaged
-        self._wanted: Request | None = None
+        self._wanted: tuple[str, Collection[str] | None] | None = None
         self._running: asyncio.Task[None] | None = None
         self._closed = False
 
@@ -279,7 +274,7 @@ class LiveSearch:
         finally:
             self._running = None
 
-    async def _find(self, request: Request) -> None:
+    async def _find(self, request: tuple[str, Collection[str] | None]) -> None:
         try:
             hits = await asyncio.to_thread(self._search.search, *request)
         except InterruptedError:
