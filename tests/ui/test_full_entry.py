@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.ui.dialogs.full_entry import FullEntryScreen
+from acp_tui.ui.dialogs.detail import FullEntryScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -125,7 +125,7 @@ async def test_a_growing_message_is_followed_in_full(open_ui: Open, tmp_path: Pa
 async def test_a_long_answer_is_shown_to_its_end_also_after_a_resize(
     open_ui: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("acp_tui.ui.dialogs.full_entry.STEP_SECONDS", 0.0)
+    monkeypatch.setattr("acp_tui.ui.dialogs.detail.STEP_SECONDS", 0.0)
     async with open_ui() as ui:
         await ui.send(["say", "\n".join(f"- {item}" for item in numbered(500, "item"))])
         await ui.ready()

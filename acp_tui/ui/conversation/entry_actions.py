@@ -68,7 +68,7 @@ class EntryActions:
         self._screen.open_dialog(DetailScreen(title, text))
 
     def _show_full(self, entry: Entry) -> None:
-        from acp_tui.ui.dialogs.full_entry import FullEntryScreen
+        from acp_tui.ui.dialogs.detail import FullEntryScreen
 
         context = self._context
         self._screen.open_dialog(FullEntryScreen(entry, session=context.session, cwd=context.cwd))

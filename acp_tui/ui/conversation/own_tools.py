@@ -61,7 +61,7 @@ class OwnTools:
             self._toast(f"{self._prompt.agent_title} wants to show you {what}. See the transcript.")
             return False
         if text is None:
-            from acp_tui.ui.dialogs.full_entry import FullEntryScreen
+            from acp_tui.ui.dialogs.detail import FullEntryScreen
 
             context = self._context
             self._screen.open_dialog(FullEntryScreen(entry, session=context.session, cwd=context.cwd))

@@ -53,7 +53,6 @@ class UsageScreen(DetailScreen):
 
     def on_mount(self) -> None:
         """Update the numbers every second, because an agent can report new numbers at any time."""
-        super().on_mount()
         self.set_interval(REFRESH_SECONDS, self._refresh)
 
     def _usage(self, context: DrawContext) -> Sequence[Body]:

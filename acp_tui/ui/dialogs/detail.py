@@ -1,17 +1,20 @@
-"""The full-screen view of one text, such as raw JSON, a whole diff or the agent's stderr."""
+"""The full-screen views of one text, such as raw JSON, a whole diff, the agent's stderr or one entry."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+import time
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
 
+from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import STATUS_ICONS, terminal_command
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -21,15 +24,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
+    from textual.strip import Strip
     from textual.timer import Timer
 
-    from acp_tui.session.state import Terminal
-    from acp_tui.ui.drawing.body import Body
+    from acp_tui.session.state import Entry, Terminal
+    from acp_tui.ui.drawing.body import Body, LongBody
     from acp_tui.ui.widgets.bar import Hint
 
 
 if TYPE_CHECKING:
     Content = str | Callable[[DrawContext], Sequence[Body]]
+CONTEXT_ROWS = 3
+"""The number of rows shown above the line at which the file is opened."""
+UPDATE_SECONDS = 0.1
+"""Seconds between two updates of a page whose text still grows."""
+STEP_SECONDS = 0.05
+"""The maximum duration of one update, so that keys are not delayed."""
+STEP_LINES = 100
+"""The number of lines that an update measures before it checks the time again."""
 
 
 class DetailScreen(Dialog[None]):
@@ -114,10 +126,6 @@ class DetailScreen(Dialog[None]):
         self.app.copy_to_clipboard(text)
 
 
-CONTEXT_ROWS = 3
-"""The number of rows shown above the line at which the file is opened."""
-
-
 class FileViewScreen(DetailScreen):
     """A text file, scrolled to a marked line."""
 
@@ -144,10 +152,6 @@ class FileViewScreen(DetailScreen):
         self.query_one(BodyScroller).scroll_to(y=row, animate=False, force=True)
 
 
-UPDATE_SECONDS = 0.1
-"""Seconds between two updates of the page while the command runs."""
-
-
 class OutputScreen(DetailScreen):
     """Shows all output of a terminal that acp-tui keeps. At first, the end of the output is visible."""
 
@@ -160,7 +164,6 @@ class OutputScreen(DetailScreen):
 
     def on_mount(self) -> None:
         """Update the page until the command ends."""
-        super().on_mount()
         self._timer = self.set_interval(UPDATE_SECONDS, self._update)
         self._show_state()
         self.call_after_refresh(self.action_end)
@@ -190,3 +193,80 @@ class OutputScreen(DetailScreen):
             Segment(f"  {words}", palette.signs[state]),
         ]
         self.query_one("#head", Bar).show(spans)
+
+
+class FullEntryScreen(DetailScreen):
+    """Shows an entry as in the transcript, with nothing folded or left out."""
+
+    def __init__(self, entry: Entry, *, session: Session, cwd: str = "") -> None:
+        super().__init__(kind_of(entry).title, self._draw, session=session, cwd=cwd)
+        self._entry = entry
+        self._drawn_version = entry.version
+        self._body: MeasuredBody | None = None
+
+    def on_mount(self) -> None:
+        """Start to check for changes of the entry, and for lines that have not been measured yet."""
+        self.set_interval(UPDATE_SECONDS, self._update)
+
+    def _update(self) -> None:
+        """Update the page if the entry has changed or is running, or if not all of it has been measured."""
+        entry, body = self._entry, self._body
+        has_changed = entry.version != self._drawn_version or kind_of(entry).is_running(entry)
+        if body is None or (body.complete and not has_changed):
+            return
+        self._drawn_version = entry.version
+        self.query_one(BodyScroller).update()
+        self.call_after_refresh(self._show_position)
+
+    def _draw(self, context: DrawContext) -> Sequence[Body]:
+        body = make_body(self._entry, context)
+        self._body = MeasuredBody(cast("LongBody", body))
+        return [self._body]
+
+
+class MeasuredBody:
+    """A long body that is measured in steps, because measuring all of a very long one takes seconds.
+
+    Each update measures more lines. The page shows the lines measured so far.
+    """
+
+    def __init__(self, body: LongBody) -> None:
+        self._body = body
+        self._measured = 0
+        self.complete = False
+        """True if everything has been measured."""
+        self._measure()
+
+    def _measure(self) -> None:
+        """Measure some more lines."""
+        until = time.monotonic() + STEP_SECONDS
+        self._measure_step()
+        while not self.complete and time.monotonic() < until:
+            self._measure_step()
+
+    def _measure_step(self) -> None:
+        self._body.settle(self._measured, self._measured + STEP_LINES)
+        self._measured += STEP_LINES
+        self.complete = self._measured >= self._body.height
+
+    @property
+    def height(self) -> int:
+        """The number of lines measured so far."""
+        return self._body.height if self.complete else min(self._body.height, self._measured)
+
+    def line(self, number: int) -> Strip:
+        """Return the drawn line with this number."""
+        return self._body.line(number)
+
+    def copy_text(self) -> str:
+        """Return the source text of the whole body."""
+        return self._body.copy_text()
+
+    def update(self) -> bool:
+        """Update the body and measure more lines. Return False if a new body must be made instead."""
+        same = self._body.update()
+        if self.complete:
+            self._measured = max(0, self._measured - STEP_LINES)  # the last lines may have changed
+            self.complete = False
+        self._measure()
+        return same

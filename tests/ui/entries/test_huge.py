@@ -10,7 +10,7 @@ from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH
 from acp_tui.permissions.commands.command_reader import NotPlainError, plain_words
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
-from acp_tui.ui.dialogs.full_entry import STEP_LINES, MeasuredBody
+from acp_tui.ui.dialogs.detail import STEP_LINES, MeasuredBody
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
 from acp_tui.ui.entries.renderers import make_body
 from acp_tui.ui.permission.dialog import PermissionScreen
@@ -65,7 +65,7 @@ def test_the_full_view_limits_the_lines_of_a_text() -> None:
 
 
 def test_a_very_long_table_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("acp_tui.ui.dialogs.full_entry.STEP_SECONDS", 0.0)
+    monkeypatch.setattr("acp_tui.ui.dialogs.detail.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
     message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
     body = MeasuredBody(cast("LongBody", message))

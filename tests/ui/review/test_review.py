@@ -162,7 +162,7 @@ async def test_hunk_keys_go_on_in_the_next_file_and_back(
     opened: list[tuple[str, int | None]] = []
     async with open_ui() as ui:
         # A test has no terminal to release.
-        monkeypatch.setattr(ui.screen._review, "_edit_file", lambda *place: opened.append(place))
+        monkeypatch.setattr(ui.screen.entry_actions, "edit_file", lambda *place: opened.append(place))
         await change_both(ui, project)
         await ui.press("]", "]", "]")
         await ui.sees("❯ M b.txt", "+ new")

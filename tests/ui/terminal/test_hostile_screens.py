@@ -58,8 +58,7 @@ from acp_tui.ui.conversation.usage_screen import UsageScreen
 from acp_tui.ui.dialogs.base_screen import ConversationFacts, SessionContext, TabState
 from acp_tui.ui.dialogs.choose import ChooseScreen
 from acp_tui.ui.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.dialogs.detail import DetailScreen, FileViewScreen, OutputScreen
-from acp_tui.ui.dialogs.full_entry import FullEntryScreen
+from acp_tui.ui.dialogs.detail import DetailScreen, FileViewScreen, FullEntryScreen, OutputScreen
 from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
 from acp_tui.ui.dialogs.help import HelpScreen
 from acp_tui.ui.dialogs.palette import PaletteScreen

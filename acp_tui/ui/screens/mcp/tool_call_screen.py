@@ -67,7 +67,6 @@ class ToolCallScreen(DetailScreen):
 
     def on_mount(self) -> None:
         """Call the tool."""
-        super().on_mount()
         self._calling = asyncio.create_task(self._run())
         self._timer = self.set_interval(UPDATE_SECONDS, self._update)
 
