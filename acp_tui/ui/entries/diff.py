@@ -43,8 +43,79 @@ MAX_COLOURED_LENGTH = 2_000
 """Lines with more characters, such as minified code, are not coloured."""
 MAX_CACHED_CHUNKS = 128
 """How many coloured chunks are cached. They are reused when a diff is redrawn after a hunk was accepted."""
-
 _cache: dict[tuple[str, str, int], tuple[Mapping[str, Style], list[list[Segment]]]] = {}
+INDENT = 4
+MIN_TEXT_WIDTH = 4
+SIGNS = {"same": " ", "removed": "-", "added": "+"}
+GAP = "⋯"
+RowPair = tuple[Row | None, Row | None]
+MIN_SPLIT_WIDTH = 120
+"""The minimum width, in cells, for showing the old and the new text side by side."""
+PREVIEW_ROWS = 40
+"""The maximum number of rows of a diff in the transcript."""
+LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
+"""How many characters are kept of a line that is too long to be compared."""
+MAX_CACHED_ROWS = 400
+"""The maximum number of drawn rows kept in memory."""
+Text = TypeVar("Text", str, str | None)
+
+
+class DiffBody:
+    """The body of a diff. Its rows are drawn when they become visible."""
+
+    def __init__(self, diff: Diff, context: DrawContext, *, heading: str = "", first: int = 1) -> None:
+        self.diff = diff
+        self._difference = compute_difference(diff, first)
+        self._numbered = first > 0
+        self._renderer = self._make_renderer(context)
+        rows = chain(_rows_above(diff, self._difference, heading), self._difference.rows())
+        self._rows = list(rows if context.full else islice(rows, PREVIEW_ROWS + 1))
+        if not context.full and len(self._rows) > PREVIEW_ROWS:
+            shown = PREVIEW_ROWS - 1
+            missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
+            self._rows[shown:] = [Row("more", more_lines(missing))]
+        self._pairs = (
+            list(rows_side_by_side(self._rows))
+            if isinstance(self._renderer, SplitRenderer)
+            else single_column(self._rows)
+        )
+        self._heights = Heights()
+        self._heights.reset([self._renderer.height(pair) for pair in self._pairs])
+        self._drawn: dict[int, list[Strip]] = {}
+
+    def _make_renderer(self, context: DrawContext) -> RowRenderer:
+        # If one side is empty, two columns would waste half of the width.
+        split = context.width >= MIN_SPLIT_WIDTH and not self._difference.one_sided
+        renderer = SplitRenderer if split else UnifiedRenderer
+        return renderer(self._difference, self.diff.path, context, numbered=self._numbered)
+
+    @property
+    def height(self) -> int:
+        """The number of lines, computed without drawing them."""
+        return self._heights.total
+
+    def line(self, number: int) -> Strip:
+        index, part = self._heights.at(number)
+        strips = self._drawn.get(index)
+        if strips is None:
+            if len(self._drawn) >= MAX_CACHED_ROWS:
+                self._drawn.clear()
+            strips = self._drawn[index] = self._renderer.strips(self._pairs[index])
+        return strips[part]
+
+    def copy_text(self) -> str:
+        """Return the diff in unified format."""
+        if self.diff.patch is not None:
+            return self.diff.patch
+        rows = (
+            f"{SIGNS[row.kind]}{row.text}" if row.is_line else f"@@ {row.text} @@"
+            for row in self._difference.rows()
+        )
+        return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
+
+    def update(self) -> bool:
+        """Return False, so that the caller makes a new body: a diff is never changed, only replaced."""
+        return False
 
 
 def _highlight(code: str, path: str, styles: Mapping[str, Style]) -> list[list[Segment]]:
@@ -96,14 +167,6 @@ class SyntaxColours:
         code = "\n".join(text if len(text) <= MAX_COLOURED_LENGTH else "" for text in texts)
         coloured = _highlight(f"{code}\n", self._path, self._styles)
         return {number: spans for number, spans in zip(numbers, coloured, strict=True) if number >= first}
-
-
-INDENT = 4
-MIN_TEXT_WIDTH = 4
-SIGNS = {"same": " ", "removed": "-", "added": "+"}
-GAP = "⋯"
-
-RowPair = tuple[Row | None, Row | None]
 
 
 class RowRenderer(Protocol):
@@ -308,18 +371,6 @@ def _without_tabs(text: str, column: int, *, visibly: bool) -> str:
     return "".join(parts)
 
 
-MIN_SPLIT_WIDTH = 120
-"""The minimum width, in cells, for showing the old and the new text side by side."""
-PREVIEW_ROWS = 40
-"""The maximum number of rows of a diff in the transcript."""
-LONG_LINE_PREFIX = MAX_LINE_LENGTH // 2
-"""How many characters are kept of a line that is too long to be compared."""
-MAX_CACHED_ROWS = 400
-"""The maximum number of drawn rows kept in memory."""
-
-Text = TypeVar("Text", str, str | None)
-
-
 def compute_difference(diff: Diff, first: int = 1) -> Difference:
     """Compare the two sides of a diff (cached). `first` is the line number at which both sides begin.
 
@@ -347,64 +398,6 @@ def _cut_line(line: str) -> str:
     checksum = crc32(line.encode(errors="surrogatepass"))
     missing = len(line) - LONG_LINE_PREFIX
     return f"{line[:LONG_LINE_PREFIX]} … {missing:,} more characters (checksum {checksum:08x})"
-
-
-class DiffBody:
-    """The body of a diff. Its rows are drawn when they become visible."""
-
-    def __init__(self, diff: Diff, context: DrawContext, *, heading: str = "", first: int = 1) -> None:
-        self.diff = diff
-        self._difference = compute_difference(diff, first)
-        self._numbered = first > 0
-        self._renderer = self._make_renderer(context)
-        rows = chain(_rows_above(diff, self._difference, heading), self._difference.rows())
-        self._rows = list(rows if context.full else islice(rows, PREVIEW_ROWS + 1))
-        if not context.full and len(self._rows) > PREVIEW_ROWS:
-            shown = PREVIEW_ROWS - 1
-            missing = self._difference.line_count - sum(row.is_line for row in self._rows[:shown])
-            self._rows[shown:] = [Row("more", more_lines(missing))]
-        self._pairs = (
-            list(rows_side_by_side(self._rows))
-            if isinstance(self._renderer, SplitRenderer)
-            else single_column(self._rows)
-        )
-        self._heights = Heights()
-        self._heights.reset([self._renderer.height(pair) for pair in self._pairs])
-        self._drawn: dict[int, list[Strip]] = {}
-
-    def _make_renderer(self, context: DrawContext) -> RowRenderer:
-        # If one side is empty, two columns would waste half of the width.
-        split = context.width >= MIN_SPLIT_WIDTH and not self._difference.one_sided
-        renderer = SplitRenderer if split else UnifiedRenderer
-        return renderer(self._difference, self.diff.path, context, numbered=self._numbered)
-
-    @property
-    def height(self) -> int:
-        """The number of lines, computed without drawing them."""
-        return self._heights.total
-
-    def line(self, number: int) -> Strip:
-        index, part = self._heights.at(number)
-        strips = self._drawn.get(index)
-        if strips is None:
-            if len(self._drawn) >= MAX_CACHED_ROWS:
-                self._drawn.clear()
-            strips = self._drawn[index] = self._renderer.strips(self._pairs[index])
-        return strips[part]
-
-    def copy_text(self) -> str:
-        """Return the diff in unified format."""
-        if self.diff.patch is not None:
-            return self.diff.patch
-        rows = (
-            f"{SIGNS[row.kind]}{row.text}" if row.is_line else f"@@ {row.text} @@"
-            for row in self._difference.rows()
-        )
-        return "\n".join([f"--- {self.diff.path}", f"+++ {self.diff.path}", *rows])
-
-    def update(self) -> bool:
-        """Return False, so that the caller makes a new body: a diff is never changed, only replaced."""
-        return False
 
 
 def _rows_above(diff: Diff, difference: Difference, heading: str) -> Iterator[Row]:

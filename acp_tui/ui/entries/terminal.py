@@ -25,6 +25,77 @@ if TYPE_CHECKING:
     from acp_tui.workspace.terminals.terminal_emulator import Line, TerminalEmulator
 
 
+MAX_LINES = 100_000
+"""If there are more lines than this, those that `OutputLines` no longer keeps are dropped here too."""
+INDENT = 4
+TAIL_LINES = 12
+"""The maximum number of lines of output in the transcript."""
+MAX_CHARACTERS = 100_000
+"""The maximum number of characters of output to attach. The middle of a longer output is omitted."""
+
+
+class TerminalBody:
+    """The body of a terminal that is an entry of its own, because no tool call shows it."""
+
+    def __init__(self, terminal: Terminal, context: DrawContext) -> None:
+        self._terminal = terminal
+        self._context = context
+        self._output: OutputBody | FullOutput | None = None
+        if context.full:
+            self._output = FullOutput(terminal, context, INDENT)
+        elif not context.folded:
+            self._output = OutputBody(terminal, context)
+        self._headline: Strip | None = None
+
+    @property
+    def height(self) -> int:
+        """The number of lines: one for the headline, and those of the output."""
+        return 1 + (self._output.height if self._output is not None else 0)
+
+    def line(self, number: int) -> Strip:
+        """Draw one line. The headline of a running command shows the elapsed time, so it is not cached."""
+        if number:
+            assert self._output is not None
+            return self._output.line(number - 1)
+        if self._headline is None or self._terminal.ended_at is None:
+            self._headline = self._draw_headline()
+        return self._headline
+
+    def can_fold(self) -> bool:
+        """Return True if there is output."""
+        return self._terminal.output.total > 0
+
+    def _draw_headline(self) -> Strip:
+        terminal, context = self._terminal, self._context
+        palette = context.palette
+        command = escape_line(terminal_command(terminal, context.cwd)) or "agent terminal"
+        facts = [(exit_text(terminal), palette.error)]
+        where = (
+            f"  in {relative_path(terminal.cwd, context.cwd)}" if runs_elsewhere(terminal, context) else ""
+        )
+        title = [(command, palette.tool), (where, palette.dim)]
+        if terminal.owner == "user" and terminal.ended_at is None:
+            key = keys.KEYS["transcript.kill"].key_names(context.keymap)
+            facts.append((f"{key} stops it", palette.dim))
+        facts.append((elapsed(terminal.at, terminal.ended_at, context.clock), palette.dim))
+        icon, status = "!" if terminal.owner == "user" else "❯", status_name(terminal)
+        return headline(icon, title, facts, context, foldable=self.can_fold(), status=status)
+
+    def copy_text(self) -> str:
+        """Return the command and its output."""
+        output = self._output or OutputBody(self._terminal, self._context)
+        return f"$ {escape_controls(self._terminal.command or '')}\n{output.copy_text()}"
+
+    def update(self) -> bool:
+        """Read new output. Return False once a tool call shows the terminal: then this entry is empty."""
+        if is_shown_by_call(self._terminal, self._context.session):
+            return False
+        self._headline = None
+        if self._output is not None:
+            self._output.update()
+        return True
+
+
 class OutputLines:
     """The lines of a terminal's output so far. A marker line stands for output that was not kept."""
 
@@ -147,10 +218,6 @@ def _without_last_if_empty(lines: list[Line]) -> list[Line]:
     return lines[:-1] if lines and not lines[-1] else lines
 
 
-MAX_LINES = 100_000
-"""If there are more lines than this, those that `OutputLines` no longer keeps are dropped here too."""
-
-
 class FullOutput:
     """The lines of a terminal's output, as far as acp-tui keeps them.
 
@@ -202,11 +269,6 @@ def _text(line: Line) -> str:
     return "".join(text for text, _ in line)
 
 
-INDENT = 4
-TAIL_LINES = 12
-"""The maximum number of lines of output in the transcript."""
-
-
 class OutputBody:
     """A body with the last lines of a terminal's output."""
 
@@ -236,68 +298,6 @@ class OutputBody:
         """Read new output. Return True: a new body is never needed."""
         if self._output.follow():
             self._strips = None
-        return True
-
-
-class TerminalBody:
-    """The body of a terminal that is an entry of its own, because no tool call shows it."""
-
-    def __init__(self, terminal: Terminal, context: DrawContext) -> None:
-        self._terminal = terminal
-        self._context = context
-        self._output: OutputBody | FullOutput | None = None
-        if context.full:
-            self._output = FullOutput(terminal, context, INDENT)
-        elif not context.folded:
-            self._output = OutputBody(terminal, context)
-        self._headline: Strip | None = None
-
-    @property
-    def height(self) -> int:
-        """The number of lines: one for the headline, and those of the output."""
-        return 1 + (self._output.height if self._output is not None else 0)
-
-    def line(self, number: int) -> Strip:
-        """Draw one line. The headline of a running command shows the elapsed time, so it is not cached."""
-        if number:
-            assert self._output is not None
-            return self._output.line(number - 1)
-        if self._headline is None or self._terminal.ended_at is None:
-            self._headline = self._draw_headline()
-        return self._headline
-
-    def can_fold(self) -> bool:
-        """Return True if there is output."""
-        return self._terminal.output.total > 0
-
-    def _draw_headline(self) -> Strip:
-        terminal, context = self._terminal, self._context
-        palette = context.palette
-        command = escape_line(terminal_command(terminal, context.cwd)) or "agent terminal"
-        facts = [(exit_text(terminal), palette.error)]
-        where = (
-            f"  in {relative_path(terminal.cwd, context.cwd)}" if runs_elsewhere(terminal, context) else ""
-        )
-        title = [(command, palette.tool), (where, palette.dim)]
-        if terminal.owner == "user" and terminal.ended_at is None:
-            key = keys.KEYS["transcript.kill"].key_names(context.keymap)
-            facts.append((f"{key} stops it", palette.dim))
-        facts.append((elapsed(terminal.at, terminal.ended_at, context.clock), palette.dim))
-        icon, status = "!" if terminal.owner == "user" else "❯", status_name(terminal)
-        return headline(icon, title, facts, context, foldable=self.can_fold(), status=status)
-
-    def copy_text(self) -> str:
-        """Return the command and its output."""
-        output = self._output or OutputBody(self._terminal, self._context)
-        return f"$ {escape_controls(self._terminal.command or '')}\n{output.copy_text()}"
-
-    def update(self) -> bool:
-        """Read new output. Return False once a tool call shows the terminal: then this entry is empty."""
-        if is_shown_by_call(self._terminal, self._context.session):
-            return False
-        self._headline = None
-        if self._output is not None:
-            self._output.update()
         return True
 
 
@@ -348,10 +348,6 @@ def status_name(terminal: Terminal) -> str:
     if terminal.ended_at is None:
         return "in_progress"
     return "failed" if terminal.signal or terminal.exit_code else "completed"
-
-
-MAX_CHARACTERS = 100_000
-"""The maximum number of characters of output to attach. The middle of a longer output is omitted."""
 
 
 def command_output(terminal: Terminal) -> str:

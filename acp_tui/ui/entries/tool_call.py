@@ -69,174 +69,12 @@ MAX_LINES = 20
 MAX_MARKDOWN_LINES_FULL = 400
 """Like `MAX_LINES_FULL`, but for Markdown, which takes longer to draw."""
 _FENCED = re.compile(r"\s*(`{3,}|~{3,})[^\n`]*\n(.*?)\n?\1\s*", re.DOTALL)
-
 _NUMBERED = re.compile(r"^[-+ ]? *[0-9]+[|\t]", re.MULTILINE)
-
-
-def text_body(content: Content, kind: str, context: DrawContext) -> Body:
-    """Draw one text block of a tool call. `kind` is the kind of the call, or `FAILURE_MESSAGE`."""
-    if kind == "execute":
-        return _output(content, context)
-    text, style, is_fenced = content.text, context.palette.text, _FENCED.fullmatch(content.text) is not None
-    if kind == FAILURE_MESSAGE and is_fenced:
-        strips = plain_strips(strip_fence(text), style, context, wrapper=wrap)
-    elif _is_listing(text) or (kind in FILE_KINDS and not is_fenced):
-        strips = plain_strips(text, style, context)
-    else:
-        strips = markdown_strips(text, context)
-    return LinesBody(strips, text)
-
-
-def _is_listing(text: str) -> bool:
-    """Return True if the text has numbered lines of a file, which Markdown would join into a paragraph."""
-    return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
-
-
-def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
-    """Draw the first lines of text as Markdown, and `▸ more` below them if lines are omitted."""
-    from acp_tui.ui.markdown.document import Document
-
-    limit = MAX_MARKDOWN_LINES_FULL if context.full else MAX_LINES
-    length = limit * context.width
-    indent = Segment(" " * indent_cells)
-    document = Document(GrowingText(text[:length].strip("\n")), context.palette, context.width, [indent])
-    document.settle(0, limit)
-    strips = [document.line(number) for number in range(min(document.height, limit))]
-    if len(strips) < document.height or length < len(text):
-        strips.append(make_strip([expander("▸ more", context.palette.diff_fold)], [indent]))
-    return strips
-
-
-def strip_fence(text: str) -> str:
-    """Remove the code fence around the whole text, if any. Many agents put a fence even around prose."""
-    match = _FENCED.fullmatch(text)
-    return match[2] if match else text
-
-
-def plain_strips(
-    text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
-) -> list[Strip]:
-    """Draw the first lines of text without parsing Markdown. If lines are omitted, say how many."""
-    lines = text.strip("\n").split("\n")
-    limit = MAX_LINES_FULL if context.full else MAX_LINES
-    strips: list[Strip] = []
-    for number, line in enumerate(lines):
-        strips += wrapped_lines(line, style, context.width, INDENT, wrapper=wrapper)
-        if len(strips) > limit:
-            note = shorten(more_lines(len(lines) - number), context.width - INDENT)
-            return [*strips[:limit], Strip([_INDENT, expander(note, context.palette.diff_fold)])]
-    return strips
-
-
-def _output(content: Content, context: DrawContext) -> LinesBody:
-    """Draw the last lines of a command's output, with the colours that the output specifies."""
-    from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
-
-    text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()
-    lines = parse_styled_text(text)
-    return LinesBody(tail_strips(lines, 0, context), content.text)
-
-
 RESERVED_WIDTH = 24
 """How many cells of a headline are not available to the title.
 
 They are for the icons on the left, and the details on the right: changed lines, exit code and duration.
 """
-
-
-class ContentPiece(NamedTuple):
-    """A part of a tool call, shown below the headline."""
-
-    sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
-    what: Any
-    label: str = ""  # shown above or beside the piece; for content, the kind that selects how to draw it
-    first: int = 1  # the number of a diff's first line
-
-    def looks_like(self, other: ContentPiece) -> bool:
-        """Return True if this piece and `other` are drawn the same.
-
-        Terminals and raw values are compared by identity, because terminals grow and values can be large.
-        """
-        if self.what is not other.what and self.sort in ("terminal", "input", "output"):
-            return False
-        return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
-
-
-def pieces(call: ToolCall, context: DrawContext) -> Iterator[ContentPiece]:
-    """Yield the pieces of a call, in order, with raw input and output only if there is no other content."""
-    if context.full and not _title_fits(call, context):
-        yield ContentPiece("title", call_title(call, context.cwd))
-    locations = other_locations(call, context.cwd)
-    if locations:
-        yield ContentPiece("locations", locations)
-    several = sum(isinstance(item, Diff) for item in call.content) > 1
-    empty = True
-    for item in shown_content(call, context.session):
-        command = _command_piece(call, context, item)
-        if command is not None and (empty or isinstance(item, Terminal)):
-            yield command
-        empty = False
-        yield _piece(item, call, context, several=several)
-    if empty:
-        if call_command(call) and (command := _command_piece(call, context)) is not None:
-            yield command
-        for label, value in raw_values(call):
-            yield ContentPiece(label, value, label)
-
-
-def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several: bool) -> ContentPiece:
-    if isinstance(item, Diff):
-        named_in_title = not several and title_names(call, item.path, context.cwd)
-        label = "" if named_in_title else relative_path(item.path, context.cwd)
-        if label and (change := file_change(item, call.kind)):
-            label = f"{label}  ({change})"
-        return ContentPiece("diff", item, label, first_line(call, item))
-    if isinstance(item, Terminal):
-        return ContentPiece("terminal", item)
-    failure = call.status == "failed" and call.kind != "execute"
-    kind = "other" if call.kind == "execute" and item.of_request else call.kind
-    return ContentPiece("content", item, FAILURE_MESSAGE if failure else kind)
-
-
-def _command_piece(
-    call: ToolCall, context: DrawContext, shown: ShownContent | None = None
-) -> ContentPiece | None:
-    """Return a piece with the command of a call and, if it is not the session's, the command's directory.
-
-    `shown` is the content that follows the piece, if any. If the command is unknown, the title is used
-    instead. Returns None if the call runs no command, or if the headline shows the whole command and the
-    command runs in the session's directory.
-    """
-    if isinstance(shown, Terminal):
-        command = terminal_command(shown, context.cwd) or call_command(call)
-        where = relative_path(shown.cwd, context.cwd) if runs_elsewhere(shown, context) else ""
-    elif call.kind == "execute":
-        command, given = call_command(call), call.raw_input
-        cwd = escape_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
-        elsewhere = cwd.rstrip("/") not in ("", context.cwd.rstrip("/"))
-        where = relative_path(cwd, context.cwd) if elsewhere else ""
-    else:
-        return None
-    command = command or call_title(call, context.cwd)
-    return (
-        ContentPiece("command", command, where) if where or not _title_shows(command, call, context) else None
-    )
-
-
-def _title_shows(command: str, call: ToolCall, context: DrawContext) -> bool:
-    return escape_invisible_line(command) in call_title(call, context.cwd) and _title_fits(call, context)
-
-
-def _title_fits(call: ToolCall, context: DrawContext) -> bool:
-    return cell_len(call_title(call, context.cwd)) <= context.width - RESERVED_WIDTH
-
-
-def common_change(call: ToolCall) -> str:
-    """Return `new`, `deleted` or `now empty` if that applies to all changed files of the call, else ""."""
-    changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
-    return changes.pop() if len(changes) == 1 else ""
-
-
 MAX_LOCATIONS = 5
 MAX_COMMAND_LINES = 6
 MAX_COUNTED_LINES = 1000
@@ -359,6 +197,163 @@ class ToolCallBody:
         if not self._context.folded:
             self._update_pieces()
         return True
+
+
+def text_body(content: Content, kind: str, context: DrawContext) -> Body:
+    """Draw one text block of a tool call. `kind` is the kind of the call, or `FAILURE_MESSAGE`."""
+    if kind == "execute":
+        return _output(content, context)
+    text, style, is_fenced = content.text, context.palette.text, _FENCED.fullmatch(content.text) is not None
+    if kind == FAILURE_MESSAGE and is_fenced:
+        strips = plain_strips(strip_fence(text), style, context, wrapper=wrap)
+    elif _is_listing(text) or (kind in FILE_KINDS and not is_fenced):
+        strips = plain_strips(text, style, context)
+    else:
+        strips = markdown_strips(text, context)
+    return LinesBody(strips, text)
+
+
+def _is_listing(text: str) -> bool:
+    """Return True if the text has numbered lines of a file, which Markdown would join into a paragraph."""
+    return len(_NUMBERED.findall(text, 0, MAX_LINES * 200)) > 1
+
+
+def markdown_strips(text: str, context: DrawContext, indent_cells: int = INDENT) -> list[Strip]:
+    """Draw the first lines of text as Markdown, and `▸ more` below them if lines are omitted."""
+    from acp_tui.ui.markdown.document import Document
+
+    limit = MAX_MARKDOWN_LINES_FULL if context.full else MAX_LINES
+    length = limit * context.width
+    indent = Segment(" " * indent_cells)
+    document = Document(GrowingText(text[:length].strip("\n")), context.palette, context.width, [indent])
+    document.settle(0, limit)
+    strips = [document.line(number) for number in range(min(document.height, limit))]
+    if len(strips) < document.height or length < len(text):
+        strips.append(make_strip([expander("▸ more", context.palette.diff_fold)], [indent]))
+    return strips
+
+
+def strip_fence(text: str) -> str:
+    """Remove the code fence around the whole text, if any. Many agents put a fence even around prose."""
+    match = _FENCED.fullmatch(text)
+    return match[2] if match else text
+
+
+def plain_strips(
+    text: str, style: Style, context: DrawContext, *, wrapper: Wrapper = hard_wrap
+) -> list[Strip]:
+    """Draw the first lines of text without parsing Markdown. If lines are omitted, say how many."""
+    lines = text.strip("\n").split("\n")
+    limit = MAX_LINES_FULL if context.full else MAX_LINES
+    strips: list[Strip] = []
+    for number, line in enumerate(lines):
+        strips += wrapped_lines(line, style, context.width, INDENT, wrapper=wrapper)
+        if len(strips) > limit:
+            note = shorten(more_lines(len(lines) - number), context.width - INDENT)
+            return [*strips[:limit], Strip([_INDENT, expander(note, context.palette.diff_fold)])]
+    return strips
+
+
+def _output(content: Content, context: DrawContext) -> LinesBody:
+    """Draw the last lines of a command's output, with the colours that the output specifies."""
+    from acp_tui.workspace.terminals.terminal_emulator import parse_styled_text
+
+    text = strip_fence(content.coloured if content.coloured is not None else content.text).rstrip()
+    lines = parse_styled_text(text)
+    return LinesBody(tail_strips(lines, 0, context), content.text)
+
+
+class ContentPiece(NamedTuple):
+    """A part of a tool call, shown below the headline."""
+
+    sort: Literal["title", "locations", "command", "diff", "terminal", "content", "input", "output"]
+    what: Any
+    label: str = ""  # shown above or beside the piece; for content, the kind that selects how to draw it
+    first: int = 1  # the number of a diff's first line
+
+    def looks_like(self, other: ContentPiece) -> bool:
+        """Return True if this piece and `other` are drawn the same.
+
+        Terminals and raw values are compared by identity, because terminals grow and values can be large.
+        """
+        if self.what is not other.what and self.sort in ("terminal", "input", "output"):
+            return False
+        return self[2:] == other[2:] and self.sort == other.sort and bool(self.what == other.what)
+
+
+def pieces(call: ToolCall, context: DrawContext) -> Iterator[ContentPiece]:
+    """Yield the pieces of a call, in order, with raw input and output only if there is no other content."""
+    if context.full and not _title_fits(call, context):
+        yield ContentPiece("title", call_title(call, context.cwd))
+    locations = other_locations(call, context.cwd)
+    if locations:
+        yield ContentPiece("locations", locations)
+    several = sum(isinstance(item, Diff) for item in call.content) > 1
+    empty = True
+    for item in shown_content(call, context.session):
+        command = _command_piece(call, context, item)
+        if command is not None and (empty or isinstance(item, Terminal)):
+            yield command
+        empty = False
+        yield _piece(item, call, context, several=several)
+    if empty:
+        if call_command(call) and (command := _command_piece(call, context)) is not None:
+            yield command
+        for label, value in raw_values(call):
+            yield ContentPiece(label, value, label)
+
+
+def _piece(item: ShownContent, call: ToolCall, context: DrawContext, *, several: bool) -> ContentPiece:
+    if isinstance(item, Diff):
+        named_in_title = not several and title_names(call, item.path, context.cwd)
+        label = "" if named_in_title else relative_path(item.path, context.cwd)
+        if label and (change := file_change(item, call.kind)):
+            label = f"{label}  ({change})"
+        return ContentPiece("diff", item, label, first_line(call, item))
+    if isinstance(item, Terminal):
+        return ContentPiece("terminal", item)
+    failure = call.status == "failed" and call.kind != "execute"
+    kind = "other" if call.kind == "execute" and item.of_request else call.kind
+    return ContentPiece("content", item, FAILURE_MESSAGE if failure else kind)
+
+
+def _command_piece(
+    call: ToolCall, context: DrawContext, shown: ShownContent | None = None
+) -> ContentPiece | None:
+    """Return a piece with the command of a call and, if it is not the session's, the command's directory.
+
+    `shown` is the content that follows the piece, if any. If the command is unknown, the title is used
+    instead. Returns None if the call runs no command, or if the headline shows the whole command and the
+    command runs in the session's directory.
+    """
+    if isinstance(shown, Terminal):
+        command = terminal_command(shown, context.cwd) or call_command(call)
+        where = relative_path(shown.cwd, context.cwd) if runs_elsewhere(shown, context) else ""
+    elif call.kind == "execute":
+        command, given = call_command(call), call.raw_input
+        cwd = escape_line(str(given.get("cwd") or "")) if isinstance(given, dict) else ""
+        elsewhere = cwd.rstrip("/") not in ("", context.cwd.rstrip("/"))
+        where = relative_path(cwd, context.cwd) if elsewhere else ""
+    else:
+        return None
+    command = command or call_title(call, context.cwd)
+    return (
+        ContentPiece("command", command, where) if where or not _title_shows(command, call, context) else None
+    )
+
+
+def _title_shows(command: str, call: ToolCall, context: DrawContext) -> bool:
+    return escape_invisible_line(command) in call_title(call, context.cwd) and _title_fits(call, context)
+
+
+def _title_fits(call: ToolCall, context: DrawContext) -> bool:
+    return cell_len(call_title(call, context.cwd)) <= context.width - RESERVED_WIDTH
+
+
+def common_change(call: ToolCall) -> str:
+    """Return `new`, `deleted` or `now empty` if that applies to all changed files of the call, else ""."""
+    changes = {file_change(item, call.kind) for item in call.content if isinstance(item, Diff)}
+    return changes.pop() if len(changes) == 1 else ""
 
 
 def _differences(call: ToolCall) -> list[Difference]:

@@ -25,11 +25,114 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     Cell = list[Spans]
     """The lines of a table cell, before wrapping."""
-
 COLUMN_SEPARATOR = " │ "
 MIN_COLUMN_WIDTH = 6
 MAX_WORD_WIDTH = 16
 """Words up to this width, in terminal cells, are broken only if the table does not fit otherwise."""
+MARGIN = 1
+_LANGUAGE = re.compile(r"[\w+#.-]+")
+MIN_WIDTH = 12
+"""The minimum width of a block, in cells. Indents and quote bars are omitted if it would be narrower."""
+QUOTE_BAR = "▎ "
+TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
+
+
+class BlockRenderer:
+    """Draws the blocks of one section."""
+
+    def __init__(self, palette: Palette, number: int | None = None, table_start: Table | None = None) -> None:
+        self.last_paragraph: Paragraph | None = None
+        """The section's last block if it is a paragraph or heading, otherwise None."""
+        self._palette = palette
+        self._number = number  # number of the first item, if the list continues from an earlier section
+        self._table_start = table_start  # set if the table continues from an earlier section
+
+    def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
+        """Draw blocks, separated by blank lines except where a list follows a paragraph directly."""
+        lines: list[Spans] = []
+        before: SyntaxTreeNode | None = None
+        for node in nodes:
+            made = self._block(node, width, style)
+            if before is not None and made and _apart(before, node):
+                lines.append([])
+            lines += made
+            before = node
+        return lines
+
+    def _block(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        palette = self._palette
+        self.last_paragraph = None
+        match node.type:
+            case "heading":
+                level = {"h1": palette.heading1, "h2": palette.heading2}.get(node.tag, palette.heading3)
+                return self._paragraph(node, width, style + level)
+            case "paragraph" | "inline":
+                return self._paragraph(node, width, style)
+            case "bullet_list" | "ordered_list":
+                return self._list(node, width, style)
+            case "blockquote":
+                bar = [Segment(QUOTE_BAR, palette.quote_bar)]
+                return self._inside(
+                    bar, bar, width, lambda room: self.lines(node.children, room, palette.quote)
+                )
+            case "hr":
+                return [[Segment("─" * width, palette.rule)]]
+            case "fence" | "code_block":
+                return code_lines(node.content, node.info, palette, width)
+            case "table":
+                return Table.of(node, palette, style).lines(width, self._table_start)
+            case _:
+                return self._paragraph(node, width, style)
+
+    def _paragraph(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        inline = Inline(self._palette, style)
+        for child in node.children if node.type != "inline" else [node]:
+            inline.add(child.children)
+        rows = [row for line in inline.lines for row in wrap(line, width)]
+        self.last_paragraph = Paragraph(rows[-1], [], width, style)
+        return rows
+
+    def _list(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
+        ordered = node.type == "ordered_list"
+        number = int(node.attrs.get("start", 1)) if ordered else 0
+        if ordered and self._number is not None:
+            number, self._number = self._number, None
+        loose = any(
+            child.type == "paragraph" and not child.hidden
+            for item in node.children
+            for child in item.children
+        )
+        lines: list[Spans] = []
+        for item in node.children:
+            if lines and loose:
+                lines.append([])
+            lines += self._item(item, f"{number}. " if ordered else "• ", width, style)
+            number += 1
+        return lines
+
+    def _item(self, item: SyntaxTreeNode, sign: str, width: int, style: Style) -> list[Spans]:
+        self.last_paragraph = None
+        if (task := _task(item)) is not None:
+            sign = task if sign == "• " else sign + task
+        first = [Segment(sign, self._palette.bullet)]
+        others = [Segment(" " * len(sign), style)]
+        return self._inside(first, others, width, lambda room: self.lines(item.children, room, style) or [[]])
+
+    def _inside(
+        self, first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]
+    ) -> list[Spans]:
+        """Draw lines with the prefix `first` on the first line and `others` on the following ones.
+
+        If the prefix would leave too little width, draw the lines without a prefix.
+        """
+        prefix_width = Segment.get_line_length(first)
+        if width - prefix_width < MIN_WIDTH:
+            return draw(width)
+        lines = draw(width - prefix_width)
+        if self.last_paragraph is not None:
+            prefix = [*others, *self.last_paragraph.prefix]
+            self.last_paragraph = replace(self.last_paragraph, prefix=prefix)
+        return [[*(others if number else first), *line] for number, line in enumerate(lines)]
 
 
 @dataclass(slots=True)
@@ -178,10 +281,6 @@ def _grow(least: list[int], wanted: list[int], room: int) -> list[int]:
     return [have + spare * more // total for have, more in zip(least, missing, strict=True)]
 
 
-MARGIN = 1
-_LANGUAGE = re.compile(r"[\w+#.-]+")
-
-
 def fence_language(info: str) -> str:
     """Return the language named in the info string of a fence; "" if there is none."""
     match = _LANGUAGE.search(info)
@@ -223,12 +322,6 @@ def on_background(spans: Spans, palette: Palette, width: int) -> Spans:
     return [Segment(" " * MARGIN, palette.code), *spans, Segment(" " * room, palette.code)]
 
 
-MIN_WIDTH = 12
-"""The minimum width of a block, in cells. Indents and quote bars are omitted if it would be narrower."""
-QUOTE_BAR = "▎ "
-TASK_BOXES = {"[ ] ": "☐ ", "[x] ": "☑ ", "[X] ": "☑ "}
-
-
 @dataclass(slots=True, frozen=True)
 class Paragraph:
     """The end of the last drawn paragraph, and what is needed to continue the paragraph."""
@@ -237,104 +330,6 @@ class Paragraph:
     prefix: Spans  # quote bars and indents before each row after the first
     width: int  # cells to the right of the prefix
     style: Style
-
-
-class BlockRenderer:
-    """Draws the blocks of one section."""
-
-    def __init__(self, palette: Palette, number: int | None = None, table_start: Table | None = None) -> None:
-        self.last_paragraph: Paragraph | None = None
-        """The section's last block if it is a paragraph or heading, otherwise None."""
-        self._palette = palette
-        self._number = number  # number of the first item, if the list continues from an earlier section
-        self._table_start = table_start  # set if the table continues from an earlier section
-
-    def lines(self, nodes: Sequence[SyntaxTreeNode], width: int, style: Style) -> list[Spans]:
-        """Draw blocks, separated by blank lines except where a list follows a paragraph directly."""
-        lines: list[Spans] = []
-        before: SyntaxTreeNode | None = None
-        for node in nodes:
-            made = self._block(node, width, style)
-            if before is not None and made and _apart(before, node):
-                lines.append([])
-            lines += made
-            before = node
-        return lines
-
-    def _block(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
-        palette = self._palette
-        self.last_paragraph = None
-        match node.type:
-            case "heading":
-                level = {"h1": palette.heading1, "h2": palette.heading2}.get(node.tag, palette.heading3)
-                return self._paragraph(node, width, style + level)
-            case "paragraph" | "inline":
-                return self._paragraph(node, width, style)
-            case "bullet_list" | "ordered_list":
-                return self._list(node, width, style)
-            case "blockquote":
-                bar = [Segment(QUOTE_BAR, palette.quote_bar)]
-                return self._inside(
-                    bar, bar, width, lambda room: self.lines(node.children, room, palette.quote)
-                )
-            case "hr":
-                return [[Segment("─" * width, palette.rule)]]
-            case "fence" | "code_block":
-                return code_lines(node.content, node.info, palette, width)
-            case "table":
-                return Table.of(node, palette, style).lines(width, self._table_start)
-            case _:
-                return self._paragraph(node, width, style)
-
-    def _paragraph(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
-        inline = Inline(self._palette, style)
-        for child in node.children if node.type != "inline" else [node]:
-            inline.add(child.children)
-        rows = [row for line in inline.lines for row in wrap(line, width)]
-        self.last_paragraph = Paragraph(rows[-1], [], width, style)
-        return rows
-
-    def _list(self, node: SyntaxTreeNode, width: int, style: Style) -> list[Spans]:
-        ordered = node.type == "ordered_list"
-        number = int(node.attrs.get("start", 1)) if ordered else 0
-        if ordered and self._number is not None:
-            number, self._number = self._number, None
-        loose = any(
-            child.type == "paragraph" and not child.hidden
-            for item in node.children
-            for child in item.children
-        )
-        lines: list[Spans] = []
-        for item in node.children:
-            if lines and loose:
-                lines.append([])
-            lines += self._item(item, f"{number}. " if ordered else "• ", width, style)
-            number += 1
-        return lines
-
-    def _item(self, item: SyntaxTreeNode, sign: str, width: int, style: Style) -> list[Spans]:
-        self.last_paragraph = None
-        if (task := _task(item)) is not None:
-            sign = task if sign == "• " else sign + task
-        first = [Segment(sign, self._palette.bullet)]
-        others = [Segment(" " * len(sign), style)]
-        return self._inside(first, others, width, lambda room: self.lines(item.children, room, style) or [[]])
-
-    def _inside(
-        self, first: Spans, others: Spans, width: int, draw: Callable[[int], list[Spans]]
-    ) -> list[Spans]:
-        """Draw lines with the prefix `first` on the first line and `others` on the following ones.
-
-        If the prefix would leave too little width, draw the lines without a prefix.
-        """
-        prefix_width = Segment.get_line_length(first)
-        if width - prefix_width < MIN_WIDTH:
-            return draw(width)
-        lines = draw(width - prefix_width)
-        if self.last_paragraph is not None:
-            prefix = [*others, *self.last_paragraph.prefix]
-            self.last_paragraph = replace(self.last_paragraph, prefix=prefix)
-        return [[*(others if number else first), *line] for number, line in enumerate(lines)]
 
 
 def _task(item: SyntaxTreeNode) -> str | None:

@@ -49,249 +49,14 @@ Selections in the transcript use such rows instead of screen rows, because scrol
 """
 MAX_ENTRY_LINES = 1 << LINE_NUMBER_BITS
 """An upper bound on the number of lines of an entry."""
-
-
-def selection_row(block: EntryBlock, line: int) -> int:
-    """Return the number that stands for a line of an entry in a selection (see `LINE_NUMBER_BITS`)."""
-    return (block.entry.id << LINE_NUMBER_BITS) + line
-
-
-def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
-    """Return the lines of the selected text as drawn, without the `margin` cells at the left."""
-    blocks = layout.blocks
-    if not blocks:
-        return []
-    first = selection.start.y >> LINE_NUMBER_BITS if selection.start is not None else blocks[0].entry.id
-    last = selection.end.y >> LINE_NUMBER_BITS if selection.end is not None else blocks[-1].entry.id
-    lines: list[str] = []
-    for index in range(layout.index_of(first) or 0, len(blocks)):
-        block = blocks[index]
-        if block.entry.id > last:
-            break
-        layout.settle_lines(index, 0, MAX_ENTRY_LINES)
-        lines += [""] * (block.gap if lines and layout.heights[index] else 0)
-        lines += _selected_in(block, selection, margin)
-    return lines
-
-
-def _selected_in(block: EntryBlock, selection: Selection, margin: int) -> list[str]:
-    assert block.body is not None
-    lines: list[str] = []
-    for line in range(block.body.height):
-        span = selection.get_span(selection_row(block, line))
-        if span is not None:
-            start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
-            lines.append(block.body.line(line).text[start:end].rstrip())
-    return lines
-
-
-# --------------------------------------------------------------------------- double and triple clicks
-
 _WORD = re.compile(r"[\w./~@:%+#=?&-]*\w/?")
 """A word, also a path, an address or an option, without the punctuation after it."""
-
-
-def word_span(text: str, cell: int) -> tuple[int, int] | None:
-    """Return the start and the end of the word at a cell of a line; None if there is no word."""
-    for found in _WORD.finditer(text):
-        start = cell_len(text[: found.start()])
-        if start <= cell < start + cell_len(found[0]):
-            return found.span()
-    return None
-
-
-def text_span(text: str) -> tuple[int, int] | None:
-    """Return the start and the end of a line's text, without the space around it; None if it is empty."""
-    stripped = text.strip()
-    start = len(text) - len(text.lstrip())
-    return (start, start + len(stripped)) if stripped else None
-
-
-class HeadlineTicker:
-    """Redraws the first lines of running entries every second, as long as any of these lines is visible."""
-
-    def __init__(self, view: ScrollView, layout: EntryLayout) -> None:
-        self._view = view
-        self._layout = layout
-        self._timer: Timer | None = None
-
-    @property
-    def running(self) -> bool:
-        """True while the timer runs."""
-        return self._timer is not None
-
-    def update(self) -> None:
-        """Start the timer if the first line of a running entry is visible; otherwise stop the timer.
-
-        Without a clock, the timer does not run. Must be called whenever the visible lines have changed.
-        """
-        needed = self._layout.clock is not None and bool(self._rows())
-        if needed and self._timer is None:
-            self._timer = self._view.set_interval(1, self._tick)
-        elif not needed and self._timer is not None:
-            self._timer.stop()
-            self._timer = None
-
-    def _tick(self) -> None:
-        top, width = self._view.scroll_offset.y, self._view.size.width
-        self._view.refresh(*(Region(0, row - top, width, 1) for row in self._rows()))
-
-    def _rows(self) -> list[int]:
-        return self._layout.running(self._view.scroll_offset.y, self._view.size.height)
-
-
 CURSOR_MARGIN = 1
 """Cells reserved at the left for the cursor bar."""
 STRAY_MARK = "┊"
 """Marks entries that came outside a turn, or after the user had stopped the turn."""
 MAX_CACHED_LINES = 500
 """The maximum number of painted lines to cache per entry: a few screens."""
-
-
-class LinePainter:
-    """Adds the cursor bar, search matches and selection to the lines of entries. Caches unchanged lines."""
-
-    def __init__(self, layout: EntryLayout) -> None:
-        self._layout = layout
-        self.highlight = SearchHighlight()
-        """Highlights the matches of the search."""
-        self.cursor: int | None = None
-        """The id of the entry with the cursor bar; None if no entry has it.
-
-        Code that moves the bar must clear `EntryBlock.painted` of the entries that lose or get the bar.
-        """
-        self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
-        """The style and width of lines, as set by the last call of `use`."""
-
-    def use(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
-        """Set how lines are painted. If an argument differs from the last call, cached lines are dropped."""
-        if not self.line_style.matches(style, width, background, filters):
-            self.line_style = LineStyle(style, width, background, filters)
-            for block in self._layout.blocks:
-                block.painted.clear()
-
-    def line(self, row: int, selection: Selection | None, selection_style: Style) -> Strip:
-        """Paint one row of the conversation."""
-        layout, line_style = self._layout, self.line_style
-        if row >= layout.total or not layout.width:
-            return line_style.blank
-        index, line = layout.heights.at(row)
-        block = layout.blocks[index]
-        line -= block.gap
-        if line < 0 or block.body is None or line >= block.body.height:
-            return line_style.blank
-        strip = self._base_line(block, line)
-        if selection is None and not self.highlight.needle:
-            return strip
-        anchor = selection_row(block, line)
-        if self.highlight.needle:
-            strip = self.highlight.apply(strip, block.entry.id, line)
-        if selection is not None:
-            strip = _select(strip, selection, anchor, selection_style)
-        return line_style.apply_filters(strip.apply_offsets(0, anchor))
-
-    def _base_line(self, block: EntryBlock, line: int) -> Strip:
-        """Paint a line without marking matches or the selection. Use the cache if the line is unchanged."""
-        assert block.body is not None
-        source = block.body.line(line)
-        cached = block.painted.get(line)
-        if cached is not None and cached[0] is source:
-            return cached[1]
-        if len(block.painted) >= MAX_CACHED_LINES:  # scrolling through a long message
-            block.painted.clear()
-        strip = self.line_style.extend(self._with_margin(block, source))
-        strip = self.line_style.apply_filters(strip.apply_offsets(0, selection_row(block, line)))
-        block.painted[line] = source, strip
-        return strip
-
-    def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:
-        palette = current_palette()
-        if block.entry.withdrawn and kind_of(block.entry).dims_when_withdrawn:
-            strip = Strip(
-                [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
-            )
-        margin = Segment("▎" if self.cursor == block.entry.id else " ", palette.cursor)
-        if block.entry.stray and self.cursor != block.entry.id:
-            margin = Segment(STRAY_MARK, palette.faint)
-        return Strip([margin, *strip])
-
-
-def _select(strip: Strip, selection: Selection, anchor: int, style: Style) -> Strip:
-    span = selection.get_span(anchor)
-    if span is None:
-        return strip
-    start, end = max(CURSOR_MARGIN, span[0]), span[1]
-    if end == -1:
-        end = len(strip.text.rstrip())
-    return restyle(strip, start, end, style) if end > start else strip
-
-
-@dataclass(frozen=True, slots=True)
-class ReadMarker:
-    """Where the conversation ended when the user last saw its end."""
-
-    entries: int = 0
-    version: int = 0  # of the last entry
-    height: int = 0  # of the last entry
-
-    @classmethod
-    def at_end(cls, layout: EntryLayout) -> ReadMarker:
-        """Return a marker at the current end."""
-        if not layout.blocks:
-            return cls()
-        return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
-
-    def lines_since(self, layout: EntryLayout) -> int:
-        """Return the number of lines added after the marker.
-
-        Counts the lines of new entries, and the lines added to the entry at the marker. If only the height
-        of the entry at the marker has changed, by unfolding or resizing, the entry is not counted.
-        """
-        if len(layout) < self.entries:
-            return 0
-        lines = layout.total - layout.heights.top(self.entries)
-        if self.entries:
-            last = self.entries - 1
-            if layout.blocks[last].entry.version != self.version:
-                lines += max(0, layout.heights[last] - self.height)
-        return lines
-
-
-class ScrollExtent:
-    """Updates the scrollable height of a view.
-
-    Assigning Textual's `virtual_size` instead would lay out the whole screen again in every frame. Painting
-    the scrollbar takes longer than painting a page of text, so the scrollbar is painted only if its thumb has
-    changed.
-    """
-
-    def __init__(self, view: ScrollView) -> None:
-        self._view = view
-        self._thumb = (0, 0)  # as it was last painted
-
-    def update(self, size: Size, y: int) -> None:
-        """Set the size of the content and the row at the top of the viewport."""
-        view, scrollbar = self._view, self._view.vertical_scrollbar
-        page = view.size.height
-        view.set_reactive(ScrollView.virtual_size, size)
-        scrollbar.set_reactive(ScrollBar.window_virtual_size, size.height)
-        scrollbar.set_reactive(ScrollBar.window_size, page)
-        scrollbar.set_reactive(ScrollBar.position, y)
-        thumb = thumb_span(size.height, page, y)
-        if thumb != self._thumb:
-            self._thumb = thumb
-            scrollbar.refresh()
-
-
-def thumb_span(total: int, page: int, y: int) -> tuple[int, int]:
-    """Return the start and end of the scrollbar's thumb in eighths of a cell; 0, 0 if everything fits."""
-    if page >= total:
-        return 0, 0
-    length = max(1.0, page * page / total)
-    first = int((page - length) * y / (total - page) * 8)
-    return first, first + math.ceil(length * 8)
-
-
 MIN_WIDTH = 20
 WHEEL_LINES = 3
 """Lines scrolled per notch of the mouse wheel."""
@@ -647,3 +412,230 @@ class TranscriptView(ScrollView, can_focus=True):
     def selection_updated(self, selection: Selection | None) -> None:  # noqa: ARG002  # Textual's signature
         """Redraw with the new selection."""
         self.refresh()
+
+
+def selection_row(block: EntryBlock, line: int) -> int:
+    """Return the number that stands for a line of an entry in a selection (see `LINE_NUMBER_BITS`)."""
+    return (block.entry.id << LINE_NUMBER_BITS) + line
+
+
+def selected_lines(layout: EntryLayout, selection: Selection, margin: int) -> list[str]:
+    """Return the lines of the selected text as drawn, without the `margin` cells at the left."""
+    blocks = layout.blocks
+    if not blocks:
+        return []
+    first = selection.start.y >> LINE_NUMBER_BITS if selection.start is not None else blocks[0].entry.id
+    last = selection.end.y >> LINE_NUMBER_BITS if selection.end is not None else blocks[-1].entry.id
+    lines: list[str] = []
+    for index in range(layout.index_of(first) or 0, len(blocks)):
+        block = blocks[index]
+        if block.entry.id > last:
+            break
+        layout.settle_lines(index, 0, MAX_ENTRY_LINES)
+        lines += [""] * (block.gap if lines and layout.heights[index] else 0)
+        lines += _selected_in(block, selection, margin)
+    return lines
+
+
+def _selected_in(block: EntryBlock, selection: Selection, margin: int) -> list[str]:
+    assert block.body is not None
+    lines: list[str] = []
+    for line in range(block.body.height):
+        span = selection.get_span(selection_row(block, line))
+        if span is not None:
+            start, end = max(0, span[0] - margin), span[1] - margin if span[1] != -1 else None
+            lines.append(block.body.line(line).text[start:end].rstrip())
+    return lines
+
+
+def word_span(text: str, cell: int) -> tuple[int, int] | None:
+    """Return the start and the end of the word at a cell of a line; None if there is no word."""
+    for found in _WORD.finditer(text):
+        start = cell_len(text[: found.start()])
+        if start <= cell < start + cell_len(found[0]):
+            return found.span()
+    return None
+
+
+def text_span(text: str) -> tuple[int, int] | None:
+    """Return the start and the end of a line's text, without the space around it; None if it is empty."""
+    stripped = text.strip()
+    start = len(text) - len(text.lstrip())
+    return (start, start + len(stripped)) if stripped else None
+
+
+class HeadlineTicker:
+    """Redraws the first lines of running entries every second, as long as any of these lines is visible."""
+
+    def __init__(self, view: ScrollView, layout: EntryLayout) -> None:
+        self._view = view
+        self._layout = layout
+        self._timer: Timer | None = None
+
+    @property
+    def running(self) -> bool:
+        """True while the timer runs."""
+        return self._timer is not None
+
+    def update(self) -> None:
+        """Start the timer if the first line of a running entry is visible; otherwise stop the timer.
+
+        Without a clock, the timer does not run. Must be called whenever the visible lines have changed.
+        """
+        needed = self._layout.clock is not None and bool(self._rows())
+        if needed and self._timer is None:
+            self._timer = self._view.set_interval(1, self._tick)
+        elif not needed and self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+
+    def _tick(self) -> None:
+        top, width = self._view.scroll_offset.y, self._view.size.width
+        self._view.refresh(*(Region(0, row - top, width, 1) for row in self._rows()))
+
+    def _rows(self) -> list[int]:
+        return self._layout.running(self._view.scroll_offset.y, self._view.size.height)
+
+
+class LinePainter:
+    """Adds the cursor bar, search matches and selection to the lines of entries. Caches unchanged lines."""
+
+    def __init__(self, layout: EntryLayout) -> None:
+        self._layout = layout
+        self.highlight = SearchHighlight()
+        """Highlights the matches of the search."""
+        self.cursor: int | None = None
+        """The id of the entry with the cursor bar; None if no entry has it.
+
+        Code that moves the bar must clear `EntryBlock.painted` of the entries that lose or get the bar.
+        """
+        self.line_style = LineStyle(Style(), 0, TRANSPARENT, [])
+        """The style and width of lines, as set by the last call of `use`."""
+
+    def use(self, style: Style, width: int, background: Color, filters: Sequence[LineFilter]) -> None:
+        """Set how lines are painted. If an argument differs from the last call, cached lines are dropped."""
+        if not self.line_style.matches(style, width, background, filters):
+            self.line_style = LineStyle(style, width, background, filters)
+            for block in self._layout.blocks:
+                block.painted.clear()
+
+    def line(self, row: int, selection: Selection | None, selection_style: Style) -> Strip:
+        """Paint one row of the conversation."""
+        layout, line_style = self._layout, self.line_style
+        if row >= layout.total or not layout.width:
+            return line_style.blank
+        index, line = layout.heights.at(row)
+        block = layout.blocks[index]
+        line -= block.gap
+        if line < 0 or block.body is None or line >= block.body.height:
+            return line_style.blank
+        strip = self._base_line(block, line)
+        if selection is None and not self.highlight.needle:
+            return strip
+        anchor = selection_row(block, line)
+        if self.highlight.needle:
+            strip = self.highlight.apply(strip, block.entry.id, line)
+        if selection is not None:
+            strip = _select(strip, selection, anchor, selection_style)
+        return line_style.apply_filters(strip.apply_offsets(0, anchor))
+
+    def _base_line(self, block: EntryBlock, line: int) -> Strip:
+        """Paint a line without marking matches or the selection. Use the cache if the line is unchanged."""
+        assert block.body is not None
+        source = block.body.line(line)
+        cached = block.painted.get(line)
+        if cached is not None and cached[0] is source:
+            return cached[1]
+        if len(block.painted) >= MAX_CACHED_LINES:  # scrolling through a long message
+            block.painted.clear()
+        strip = self.line_style.extend(self._with_margin(block, source))
+        strip = self.line_style.apply_filters(strip.apply_offsets(0, selection_row(block, line)))
+        block.painted[line] = source, strip
+        return strip
+
+    def _with_margin(self, block: EntryBlock, strip: Strip) -> Strip:
+        palette = current_palette()
+        if block.entry.withdrawn and kind_of(block.entry).dims_when_withdrawn:
+            strip = Strip(
+                [Segment(text, (own or palette.text) + palette.withdrawn) for text, own, _ in strip]
+            )
+        margin = Segment("▎" if self.cursor == block.entry.id else " ", palette.cursor)
+        if block.entry.stray and self.cursor != block.entry.id:
+            margin = Segment(STRAY_MARK, palette.faint)
+        return Strip([margin, *strip])
+
+
+def _select(strip: Strip, selection: Selection, anchor: int, style: Style) -> Strip:
+    span = selection.get_span(anchor)
+    if span is None:
+        return strip
+    start, end = max(CURSOR_MARGIN, span[0]), span[1]
+    if end == -1:
+        end = len(strip.text.rstrip())
+    return restyle(strip, start, end, style) if end > start else strip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadMarker:
+    """Where the conversation ended when the user last saw its end."""
+
+    entries: int = 0
+    version: int = 0  # of the last entry
+    height: int = 0  # of the last entry
+
+    @classmethod
+    def at_end(cls, layout: EntryLayout) -> ReadMarker:
+        """Return a marker at the current end."""
+        if not layout.blocks:
+            return cls()
+        return cls(len(layout), layout.blocks[-1].entry.version, layout.heights[len(layout) - 1])
+
+    def lines_since(self, layout: EntryLayout) -> int:
+        """Return the number of lines added after the marker.
+
+        Counts the lines of new entries, and the lines added to the entry at the marker. If only the height
+        of the entry at the marker has changed, by unfolding or resizing, the entry is not counted.
+        """
+        if len(layout) < self.entries:
+            return 0
+        lines = layout.total - layout.heights.top(self.entries)
+        if self.entries:
+            last = self.entries - 1
+            if layout.blocks[last].entry.version != self.version:
+                lines += max(0, layout.heights[last] - self.height)
+        return lines
+
+
+class ScrollExtent:
+    """Updates the scrollable height of a view.
+
+    Assigning Textual's `virtual_size` instead would lay out the whole screen again in every frame. Painting
+    the scrollbar takes longer than painting a page of text, so the scrollbar is painted only if its thumb has
+    changed.
+    """
+
+    def __init__(self, view: ScrollView) -> None:
+        self._view = view
+        self._thumb = (0, 0)  # as it was last painted
+
+    def update(self, size: Size, y: int) -> None:
+        """Set the size of the content and the row at the top of the viewport."""
+        view, scrollbar = self._view, self._view.vertical_scrollbar
+        page = view.size.height
+        view.set_reactive(ScrollView.virtual_size, size)
+        scrollbar.set_reactive(ScrollBar.window_virtual_size, size.height)
+        scrollbar.set_reactive(ScrollBar.window_size, page)
+        scrollbar.set_reactive(ScrollBar.position, y)
+        thumb = thumb_span(size.height, page, y)
+        if thumb != self._thumb:
+            self._thumb = thumb
+            scrollbar.refresh()
+
+
+def thumb_span(total: int, page: int, y: int) -> tuple[int, int]:
+    """Return the start and end of the scrollbar's thumb in eighths of a cell; 0, 0 if everything fits."""
+    if page >= total:
+        return 0, 0
+    length = max(1.0, page * page / total)
+    first = int((page - length) * y / (total - page) * 8)
+    return first, first + math.ceil(length * 8)
