@@ -187,3 +187,14 @@ def test_quick_commands_load_nothing_heavy(words: list[str]) -> None:
         if module.partition(".")[0] in ("acp", "mcp", "textual", "rich", "pydantic")
     }
     assert heavy == set()
+
+
+@pytest.mark.parametrize(
+    "module", ["acp_tui.mcp.bridge.program", "acp_tui.mcp.own_server", "acp_tui.controller"], ids=str
+)
+def test_an_sdk_is_loaded_only_when_it_is_used(module: str) -> None:
+    """An agent can start one bridge for each server; the MCP SDK would cost each half a second and 50 MB."""
+    code = f"import sys, {module}; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    loaded = {name.partition(".")[0] for name in run.stdout.split()}
+    assert loaded & {"acp", "mcp", "mcp_types", "pydantic"} == set()

@@ -6,7 +6,6 @@ import errno
 import re
 import shlex
 import ssl
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from acp_tui.mcp.failures import (
     CONNECT_TIMEOUT_SECONDS,
     FailureCause,
     ServerFailure,
+    error_lines,
     mask_secrets,
     secret_values,
 )
@@ -29,7 +29,7 @@ from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.http_transport import HttpEvidence
@@ -55,16 +55,6 @@ _WRONG_RUNTIME = {
     "uv": re.compile(r"required (?:uv )?version .* does not match|uv.*required-version", re.IGNORECASE),
 }
 """By program: a pattern for lines on stderr which report that the program has the wrong version."""
-MAX_LINES = 3
-_TRACEBACK = "Traceback (most recent call last)"
-# npm puts this word before each line. A line that only repeats the HTTP status says nothing.
-_NPM = re.compile(r"npm (?:error|ERR!) +(?!A complete log|Note that|\d+ *$)\S")
-_ERRORS = (
-    re.compile(r"(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?(?::|$)"),
-    re.compile(r"error(?:\[\w+\])?:", re.IGNORECASE),
-)
-"""How a line begins that names an error, the most reliable pattern first."""
-_MENTION = re.compile(r"\b\w*Error\b|Cannot find")
 
 
 def explain(
@@ -421,34 +411,6 @@ def _timeout_advice(server: ResolvedServer) -> str:
 def _last_line(process: StdioProcess | None) -> str:
     lines = error_lines(process.stderr_tail()) if process is not None else []
     return f"; on stderr: {_quote(lines[-1])}" if lines else ""
-
-
-def error_lines(stderr: Sequence[str]) -> list[str]:
-    """Return the lines that say what went wrong; the last lines if none does. At most `MAX_LINES`."""
-    lines = [line.rstrip() for line in stderr if line.strip()]
-    if npm := list(islice(filter(_NPM.match, lines), MAX_LINES)):
-        return npm
-    for line in _traceback_errors(lines):
-        return [line]
-    for pattern in _ERRORS:
-        for line in lines:
-            if pattern.match(line.strip()):
-                return [line.strip()]
-    for line in lines:
-        if _MENTION.search(line):
-            return [line.strip()]
-    return [line.strip() for line in lines[-MAX_LINES:]]
-
-
-def _traceback_errors(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the error of the last Python traceback: the first line that is indented as its head is."""
-    starts = [number for number, line in enumerate(lines) if _TRACEBACK in line]
-    if not starts:
-        return
-    column = lines[starts[-1]].index(_TRACEBACK)
-    for line in lines[starts[-1] + 1 :]:
-        if line[column : column + 1].strip():
-            yield line[column:]
 
 
 def _quote(text: str) -> str:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
@@ -15,11 +17,23 @@ from acp_tui.session.json_depth import limit_depth
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from acp_tui.config.mcp import ResolvedServer
 
 
 CONNECT_TIMEOUT_SECONDS = 30.0
 """The time that connecting to a server may take, unless the caller passes another timeout."""
+MAX_LINES = 3
+_TRACEBACK = "Traceback (most recent call last)"
+# npm puts this word before each line. A line that only repeats the HTTP status says nothing.
+_NPM = re.compile(r"npm (?:error|ERR!) +(?!A complete log|Note that|\d+ *$)\S")
+_ERRORS = (
+    re.compile(r"(?:Uncaught )?[\w.$]*(?:Error|Exception)(?: \[\w+\])?(?::|$)"),
+    re.compile(r"error(?:\[\w+\])?:", re.IGNORECASE),
+)
+"""How a line begins that names an error, the most reliable pattern first."""
+_MENTION = re.compile(r"\b\w*Error\b|Cannot find")
 MIN_SECRET_CHARACTERS = 6
 """Shorter values are not masked, because they occur in ordinary words."""
 MAX_TEXT = 20_000
@@ -63,6 +77,34 @@ class ServerFailure(UserError):  # noqa: N818  # named after what failed
     def needs_sign_in(self) -> bool:
         """Whether the server requires credentials, so that signing in can help."""
         return self.cause is FailureCause.SIGN_IN_REQUIRED
+
+
+def error_lines(stderr: Sequence[str]) -> list[str]:
+    """Return the lines that say what went wrong; the last lines if none does. At most `MAX_LINES`."""
+    lines = [line.rstrip() for line in stderr if line.strip()]
+    if npm := list(islice(filter(_NPM.match, lines), MAX_LINES)):
+        return npm
+    for line in _traceback_errors(lines):
+        return [line]
+    for pattern in _ERRORS:
+        for line in lines:
+            if pattern.match(line.strip()):
+                return [line.strip()]
+    for line in lines:
+        if _MENTION.search(line):
+            return [line.strip()]
+    return [line.strip() for line in lines[-MAX_LINES:]]
+
+
+def _traceback_errors(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the error of the last Python traceback: the first line that is indented as its head is."""
+    starts = [number for number, line in enumerate(lines) if _TRACEBACK in line]
+    if not starts:
+        return
+    column = lines[starts[-1]].index(_TRACEBACK)
+    for line in lines[starts[-1] + 1 :]:
+        if line[column : column + 1].strip():
+            yield line[column:]
 
 
 def secret_values(server: ResolvedServer) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from acp_tui.config.mcp import ResolvedServer
-from acp_tui.mcp.diagnosis import error_lines
+from acp_tui.mcp.failures import error_lines
 from acp_tui.mcp.inspection import inspect
 
 NPM = """\

@@ -13,7 +13,7 @@ from acp_tui.config.mcp import ResolvedServer
 from acp_tui.errors import UserError
 from acp_tui.mcp.app_link import AppLink, open_standard_streams
 from acp_tui.mcp.bridge.bridge import NO_APP, AppCallGuard, Bridge, NoCallGuard
-from acp_tui.mcp.diagnosis import error_lines
+from acp_tui.mcp.failures import error_lines
 from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError, JsonRpcPeer, PeerClosedError, RequestId
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
 from acp_tui.session.safe_text import escape_line
