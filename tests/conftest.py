@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
     from tests.support.mcp_servers import HttpServers, ServerLog
 
 
@@ -71,7 +71,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def reaper() -> Iterator[Reaper]:
     """Yield a reaper, which ends its processes and deletes its folders after the test."""
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
     reaper = Reaper()
     yield reaper

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change
     from acp_tui.workspace.baseline.file_change import FileChange, FileState, Limits

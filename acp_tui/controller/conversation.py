@@ -31,7 +31,7 @@ from acp_tui.controller.rule_book import RuleBook
 from acp_tui.controller.session_opener import SessionOpener, client_capabilities
 from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.rules import identity_of
-from acp_tui.processes import Reaper
+from acp_tui.processes.reaper import Reaper
 from acp_tui.session.events import Noticed, SessionOpened, TerminalCreated
 from acp_tui.session.usage_text import compact_command, context_share
 from acp_tui.store.session_folder import set_session_name

@@ -3,7 +3,3 @@
 A separate watcher process ends the child processes that are still running when acp-tui is gone. The package
 imports only `session`, so that `connection`, `mcp` and `workspace` can use the package.
 """
-
-from acp_tui.processes.reaper import Reaper, ReaperClosedError, WatchedProcess
-
-__all__ = ["Reaper", "ReaperClosedError", "WatchedProcess"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from textual.events import Key
 
-from acp_tui.processes import Reaper
+from acp_tui.processes.reaper import Reaper
 from acp_tui.workspace.files.file_listing import FileListing
 from tests.ui.prompt.prompt_app import PromptApp
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from acp_tui.processes import Reaper
+from acp_tui.processes.reaper import Reaper
 from tests.fake_agents.faulty import DAEMON
 from tests.support.connection import Client
 from tests.support.leftovers import MARK

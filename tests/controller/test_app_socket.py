@@ -17,7 +17,7 @@ from acp_tui.mcp.json_rpc_peer import JsonRpcError, PeerClosedError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
 
 async def echo(params: dict[str, Any]) -> Any:

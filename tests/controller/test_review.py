@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from acp_tui.controller.baseline_tracker import BaselineTracker
 from acp_tui.controller.review import ConversationReview
 from acp_tui.errors import UserError
-from acp_tui.processes import Reaper
+from acp_tui.processes.reaper import Reaper
 from acp_tui.review.authorship import YOU, turn_bit
 from acp_tui.review.changed_file import MODE
 from acp_tui.review.comments import Comment

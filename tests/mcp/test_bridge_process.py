@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
     from tests.support.mcp_servers import ServerLog
 
 COMMAND = [sys.executable, "-m", "acp_tui", "mcp", "bridge", "script"]

@@ -16,7 +16,7 @@ from tests.support.waiting import until
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
 ECHO = {"name": "echo", "description": "Repeat", "inputSchema": {"type": "object"}}
 NEW = {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}}

@@ -18,7 +18,7 @@ from tests.support.waiting import wait_until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_registering_works_after_the_watcher_was_killed(reaper: Reaper, mark: st
 
 
 def test_a_temporary_folder_is_deleted_when_its_process_is_killed(tmp_path: Path) -> None:
-    code = "from acp_tui.processes import Reaper; import signal\n"
+    code = "from acp_tui.processes.reaper import Reaper; import signal\n"
     code += "reaper = Reaper(); folder = reaper.create_folder(); other = reaper.create_folder()\n"
     code += "(folder / 'file').touch(); reaper.delete_folder(other); print(flush=True); signal.pause()"
     process = subprocess.Popen(

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
 
 def put(folder: Path, *names: str) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
 
     Handler = Callable[[dict[str, Any]], Awaitable[Any]]
     """Called with the parameters of a request; returns the result or raises `JsonRpcError`."""

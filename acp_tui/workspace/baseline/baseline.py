@@ -49,7 +49,7 @@ from acp_tui.workspace.git.git_commands import GitError, PrivateGit
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
     from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
     from acp_tui.workspace.files.open_folder import Roots
 

@@ -12,7 +12,7 @@ from collections import deque
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from acp_tui.processes import ReaperClosedError
+from acp_tui.processes.reaper import ReaperClosedError
 from acp_tui.workspace.git.git_commands import GitError, GitWorkTree, PrivateGit
 from acp_tui.workspace.git.repository import find_repository
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from acp_tui.processes import Reaper
+    from acp_tui.processes.reaper import Reaper
     from acp_tui.workspace.git.repository import Repository
 
 

@@ -13,7 +13,7 @@ import termios
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from acp_tui.processes import WatchedProcess
+from acp_tui.processes.reaper import WatchedProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
