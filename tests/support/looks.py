@@ -11,7 +11,7 @@ from textual.app import App
 
 from acp_tui.session.state import Session
 from acp_tui.ui.drawing.body import DrawContext, LinesBody
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.theme.palette import set_current_palette
 from acp_tui.ui.theme.themes import load_theme
 from acp_tui.ui.widgets.body_scroller import BodyScroller
@@ -128,7 +128,7 @@ def _bodies(entries: Sequence[tuple[Entry, bool]], session: Session | None, widt
     bodies: list[Body] = []
     for entry, folded in entries:
         context = DrawContext(width=width - 1, session=session or Session(), folded=folded, cwd="/project")
-        bodies += [settled(make_body(entry, context)), LinesBody([_blank()], "")]
+        bodies += [settled(GuardedBody(entry, context)), LinesBody([_blank()], "")]
     return bodies
 
 
@@ -152,7 +152,7 @@ def drawn(
     """Return the lines of an entry as text."""
     palette = load_theme("dark").palette
     context = DrawContext(width, session or Session(), palette=palette, folded=folded)
-    body = settled(make_body(entry, context))
+    body = settled(GuardedBody(entry, context))
     lines = [body.line(number) for number in range(body.height)]
     assert all(line.cell_length <= width for line in lines)
     return [line.text.rstrip() for line in lines]

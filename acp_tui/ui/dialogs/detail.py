@@ -14,7 +14,7 @@ from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
 from acp_tui.ui.drawing.body import DrawContext
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyHints
@@ -219,7 +219,7 @@ class FullEntryScreen(DetailScreen):
         self.call_after_refresh(self._show_position)
 
     def _draw(self, context: DrawContext) -> Sequence[Body]:
-        body = make_body(self._entry, context)
+        body = GuardedBody(self._entry, context)
         self._body = MeasuredBody(cast("LongBody", body))
         return [self._body]
 

@@ -20,15 +20,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.drawing.body import Body, DrawContext
 
 
-def make_body(entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None) -> Body:
-    """Make the body that draws an entry. If drawing fails, the body shows the entry's raw content.
-
-    `replaced` is called with the entry's id if drawing fails later, because then the height changes.
-    """
-
-    return GuardedBody(lambda: kind_of(entry).renderer(entry, context), entry, context, replaced)
-
-
 def import_renderers() -> None:
     """Import all renderers ahead of time, so that the first answer of an agent is drawn without delay."""
     from acp_tui.entry_kinds.kind import Imported
@@ -49,22 +40,14 @@ class GuardedBody:
     """Delegates to the body of an entry. If that raises an error, shows the entry's raw content instead."""
 
     def __init__(
-        self,
-        make: Callable[[], Body],
-        entry: Entry,
-        context: DrawContext,
-        replaced: Callable[[int], object] | None = None,
+        self, entry: Entry, context: DrawContext, replaced: Callable[[int], object] | None = None
     ) -> None:
-        """`make` creates the body to delegate to.
-
-        `replaced` is called with the entry's id if a method of that body fails later, because then the height
-        changes.
-        """
+        """`replaced` is called with the entry's id if drawing fails later: the height changes then."""
         self._entry = entry
         self._context = context
         self._replaced = replaced
         try:
-            self._body = make()
+            self._body: Body = kind_of(entry).renderer(entry, context)
         except Exception as error:
             self._replace(error)
 

@@ -26,7 +26,7 @@ from acp_tui.session.state import Content, Diff
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, shorten
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.widgets.body_scroller import LongText
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def calls_bodies(question: Question, context: DrawContext) -> list[list[Body]]:
     head = LinesBody(
         hanging_lines([], [Segment(words, context.palette.warning)], context.width, indent=0), ""
     )
-    return [[head], *([make_body(call, context)] for call in calls)]
+    pages: list[list[Body]] = [[GuardedBody(call, context)] for call in calls]
+    return [[head], *pages]
 
 
 def raw_bodies(question: Question, context: DrawContext) -> list[Body]:

@@ -5,8 +5,7 @@ Problems of Textual's own driver that are solved here (Textual 8.2.8):
 - Its writer thread ends with an error when the terminal closes. From then on, whatever draws waits forever.
 - Its input thread ends at a byte that is not UTF-8.
 - It starts application mode a second time if a SIGCONT arrives while nothing is suspended.
-- It interprets escape sequences in pasted text, and treats some replies of the terminal as typed keys; see
-  the package `input`.
+- It interprets escape sequences in pasted text, and treats some replies of the terminal as typed keys.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.ui.drawing.body import DrawContext, Heights
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -207,7 +207,7 @@ class EntryLayout:
         if known is not None:
             return known
         context = self._context_of(entry)
-        return make_body(entry, replace(context, folded=not context.folded)).height != body.height
+        return GuardedBody(entry, replace(context, folded=not context.folded)).height != body.height
 
     def toggle_fold(self, index: int) -> None:
         """Fold or unfold one entry."""
@@ -238,7 +238,7 @@ class EntryLayout:
         """Return the body of an entry, made and measured if necessary."""
         block = self.blocks[index]
         if block.body is None:
-            block.body = make_body(block.entry, self._context_of(block.entry), self.body_replaced)
+            block.body = GuardedBody(block.entry, self._context_of(block.entry), self.body_replaced)
             block.painted.clear()
             self._measure(index)
         return block.body

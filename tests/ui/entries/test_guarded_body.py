@@ -15,7 +15,7 @@ from acp_tui.export.document import SessionMetadata
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Diff, Session, ToolCall
 from acp_tui.ui.drawing.body import LinesBody
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from tests.support.bodies import context, lines
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def test_a_failing_renderer_is_replaced_by_raw_text_and_a_note(
     monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
     fail(monkeypatch, ToolCall, renderer=failing_in(method))
-    body = make_body(CALL, context())
+    body = GuardedBody(CALL, context())
     if method == "line":
         body.line(0)
     body.copy_text()
@@ -86,7 +86,7 @@ def test_the_raw_text_is_limited_and_safe(monkeypatch: pytest.MonkeyPatch) -> No
     call = ToolCall(
         id=1, at=0.0, call_id="c", title="\x1b]52;c;UFdO\x07" + "x" * 1_000_000, raw_input={"a": deep}
     )
-    body = make_body(call, context())
+    body = GuardedBody(call, context())
     assert body.height < 500
     assert "\x1b" not in "".join(lines(body))
 
@@ -94,7 +94,7 @@ def test_the_raw_text_is_limited_and_safe(monkeypatch: pytest.MonkeyPatch) -> No
 def test_hunk_headers_with_absurd_numbers_are_read() -> None:
     diff = Diff("a.py", None, "", patch=f"@@ -{NINES},1 +{NINES},1 @@\n-a\n+b\n")
     call = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
-    text = "\n".join(lines(make_body(call, context(Session()))))
+    text = "\n".join(lines(GuardedBody(call, context(Session()))))
     assert "could not be drawn" not in text
     assert "+ b" in text or "+b" in text
 

@@ -12,7 +12,7 @@ from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.state import AgentMessage, Content, Diff, Notice, Session, TerminalRef, ToolCall
 from acp_tui.ui.dialogs.detail import STEP_LINES, MeasuredBody
 from acp_tui.ui.drawing.wrap import MAX_LINE_LENGTH
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.permission.dialog import PermissionScreen
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from tests.support.bodies import call, context, lines, terminal
@@ -31,7 +31,7 @@ FEW = 2 * MAX_LINE_LENGTH // 80 + 40
 
 
 def test_a_notice_truncates_a_line_of_megabytes() -> None:
-    body = make_body(Notice(id=1, at=0.0, text=LINE), context(full=True))
+    body = GuardedBody(Notice(id=1, at=0.0, text=LINE), context(full=True))
     assert body.height < FEW
     assert MISSING in " ".join(lines(body))
 
@@ -40,7 +40,7 @@ def test_command_output_truncates_a_line_of_megabytes() -> None:
     session = Session(cwd="/p")
     terminal(session, LINE, terminal_id="a", command="cat", cwd="/p", exit_code=0, ended_at=1.0)
     run = call(session, title="cat", kind="execute", status="completed", content=[TerminalRef("a")])
-    body = make_body(run, context(session, full=True))
+    body = GuardedBody(run, context(session, full=True))
     assert body.height < FEW
     assert "more characters" in " ".join(lines(body))
 
@@ -48,7 +48,7 @@ def test_command_output_truncates_a_line_of_megabytes() -> None:
 def test_a_diff_truncates_a_line_of_megabytes_but_shows_that_it_changed() -> None:
     diff = Diff("/p/a.py", LINE + "a\n", LINE + "b\n")
     edit = ToolCall(id=1, at=0.0, call_id="c", title="Edit", kind="edit", content=[diff])
-    body = make_body(edit, context(full=True))
+    body = GuardedBody(edit, context(full=True))
     text = "".join(lines(body)).replace(" ", "")
     assert body.height < FEW
     assert "+1" in text
@@ -59,7 +59,7 @@ def test_the_full_view_limits_the_lines_of_a_text() -> None:
     read = ToolCall(
         id=1, at=0.0, call_id="c", title="Read", kind="read", content=[Content("text", "line\n" * 200_000)]
     )
-    body = make_body(read, context(full=True))
+    body = GuardedBody(read, context(full=True))
     assert body.height < 6_000
     assert "more lines" in lines(body)[-1]
 
@@ -67,7 +67,7 @@ def test_the_full_view_limits_the_lines_of_a_text() -> None:
 def test_a_very_long_table_is_measured_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("acp_tui.ui.dialogs.detail.STEP_SECONDS", 0.0)
     rows = "| a | b |\n|---|---|\n" + "".join(f"| {number} | x |\n" for number in range(1_000))
-    message = make_body(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
+    message = GuardedBody(AgentMessage(id=1, at=0.0, parts=[GrowingText(rows)]), context(full=True))
     body = MeasuredBody(cast("LongBody", message))
     assert body.height <= STEP_LINES
     steps = 0
@@ -104,5 +104,5 @@ def test_a_command_of_megabytes_is_not_parsed() -> None:
 
 def test_a_command_of_very_many_lines_is_cut() -> None:
     run = ToolCall(id=1, at=0.0, call_id="c", title="Run", kind="execute", command="echo a\n" * 300_000)
-    assert lines(make_body(run, context()))[-1].strip() == "▸ more"
-    assert make_body(run, context(full=True)).height < 6_000
+    assert lines(GuardedBody(run, context()))[-1].strip() == "▸ more"
+    assert GuardedBody(run, context(full=True)).height < 6_000

@@ -25,7 +25,7 @@ from acp_tui.session.state import (
 )
 from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.drawing.text_layout import MAX_LINES
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.entries.terminal import MAX_CHARACTERS, command_output
 from acp_tui.ui.theme.palette import Palette
 from tests.support.looks import drawn
@@ -154,7 +154,7 @@ def test_a_url_is_shown_in_full_with_its_host_highlighted(url: str, host: str) -
 
     loud = Style(bold=True)
     entry = Elicitation(id=1, at=0, request_id=1, mode="url", message="Sign in", url=url)
-    body = make_body(entry, DrawContext(width=80, palette=Palette(strong=loud), session=Session()))
+    body = GuardedBody(entry, DrawContext(width=80, palette=Palette(strong=loud), session=Session()))
     assert body.line(1).text.strip() == url
     marked = "".join(text for text, style, _ in body.line(1) if style == loud)
     assert marked == host
@@ -169,7 +169,7 @@ def test_an_unfolded_compaction_shows_its_summary() -> None:
 def test_a_long_summary_folds_when_the_compaction_is_over() -> None:
     summary = GrowingText("word " * 100)
     entry = Compaction(id=1, at=0, compaction_id="c", parts=[summary])
-    body = make_body(entry, DrawContext(width=40, session=Session()))
+    body = GuardedBody(entry, DrawContext(width=40, session=Session()))
     height = body.height
     summary.append("and more words\n\nto the end")
     assert body.update()
@@ -189,7 +189,7 @@ def test_an_unknown_message_is_truncated_on_the_screen_but_copied_in_full() -> N
     lines = drawn(entry)
     assert len(lines) == MAX_LINES + 2
     assert lines[-1] == "  ▸ more"
-    copied = make_body(entry, DrawContext(80, Session())).copy_text()
+    copied = GuardedBody(entry, DrawContext(80, Session())).copy_text()
     assert json.loads(copied.replace("␛", "\\u001b")) == raw
     assert "\x1b" not in copied
 
@@ -234,4 +234,4 @@ def test_a_long_error_shows_its_first_lines_and_names_the_key_for_the_rest() -> 
         lines = drawn(entry, folded=False)
         assert len([line for line in lines if "It could not" in line]) <= 6
         assert any("more lines · v shows all" in line for line in lines)
-        assert make_body(entry, DrawContext(80, Session(), full=True)).height > 20
+        assert GuardedBody(entry, DrawContext(80, Session(), full=True)).height > 20

@@ -251,21 +251,22 @@ class ItemActions(_McpActions):
             self.open(item)
 
     def _view_call(self, listed: ListedCall | None) -> None:
-        from acp_tui.ui.entries.renderers import make_body
+        from acp_tui.ui.entries.renderers import GuardedBody
         from acp_tui.ui.screens.mcp import tool_call_screen
 
         if listed is None:
             return
         call = listed.call
         if not isinstance(call, McpCall):
-            self._show("Call", lambda drawing: [make_body(call, drawing)], session=self.context.session)
+            self._show("Call", lambda drawing: [GuardedBody(call, drawing)], session=self.context.session)
             return
         entry = tool_call_screen.call_entry(call)
-        arguments = call.raw_arguments
-        self._show(
-            entry.title,
-            lambda drawing: [*tool_call_screen.arguments_body(arguments, drawing), make_body(entry, drawing)],
-        )
+
+        def draw(context: DrawContext) -> list[Body]:
+            above = tool_call_screen.arguments_body(call.raw_arguments, context)
+            return [*above, GuardedBody(entry, context)]
+
+        self._show(entry.title, draw)
 
     def _show(
         self,

@@ -18,7 +18,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.detail import DetailScreen
 from acp_tui.ui.drawing.body import LinesBody
 from acp_tui.ui.drawing.text_layout import json_body, wrapped_lines
-from acp_tui.ui.entries.renderers import make_body
+from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.widgets.bar import KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
@@ -138,7 +138,7 @@ class ToolCallScreen(DetailScreen):
 
     def _draw(self, context: DrawContext) -> Sequence[Body]:
         bodies = arguments_body(self._arguments, context)
-        bodies.append(make_body(self._call, context))
+        bodies.append(GuardedBody(self._call, context))
         if self._progress:
             lines = wrapped_lines(f"\n{self._progress}", context.palette.accent, context.width, 4)
             bodies.append(LinesBody([*lines], self._progress))
