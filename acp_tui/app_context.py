@@ -20,9 +20,8 @@ from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import prune
-from acp_tui.store.drafts import Drafts, SavedComments
+from acp_tui.store.drafts_and_history import Drafts, History, SavedComments
 from acp_tui.store.folder_trust import FolderTrust
-from acp_tui.store.history import History
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.secret_patterns import MASK
 from acp_tui.store.session_folder import NullFolder, create_session_folder, reopen_session_folder

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.paths import paths
 from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.drafts import Drafts, SavedComments
+from acp_tui.store.drafts_and_history import Drafts, SavedComments
 from acp_tui.store.prune import PruneCandidate, remove_sessions, sessions_in_use
 from acp_tui.store.session_title import UnsentWork, rename_stored_session, session_name, session_title
 from acp_tui.store.stored_sessions import find_session, list_sessions

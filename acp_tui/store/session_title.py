@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.drafts import Drafts, SavedComments
+from acp_tui.store.drafts_and_history import Drafts, SavedComments
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.stored_sessions import save_meta
 

@@ -12,7 +12,7 @@ from acp_tui.config.paths import paths
 from acp_tui.errors import UserError
 from acp_tui.protocol.client_records import to_record
 from acp_tui.session.events import Queued
-from acp_tui.store.drafts import Drafts
+from acp_tui.store.drafts_and_history import Drafts
 from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from acp_tui.store.stored_sessions import read_session
 from tests.cli.test_sessions_command import record

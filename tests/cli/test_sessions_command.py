@@ -17,7 +17,7 @@ import pytest
 from acp_tui.cli import main
 from acp_tui.config.paths import paths
 from acp_tui.console import cells, format_size, truncate
-from acp_tui.store.drafts import Drafts
+from acp_tui.store.drafts_and_history import Drafts
 from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import list_sessions, read_session
 

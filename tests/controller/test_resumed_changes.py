@@ -10,7 +10,7 @@ import pytest
 
 from acp_tui.config.paths import paths
 from acp_tui.review.authorship import CLOSED, YOU, turn_bit
-from acp_tui.store.drafts import SavedComments
+from acp_tui.store.drafts_and_history import SavedComments
 from acp_tui.store.stored_sessions import read_session
 from tests.support.scripted_conversation import ScriptedConversation, scripted_conversation
 from tests.support.waiting import until

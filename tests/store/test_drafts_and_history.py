@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.store.drafts import Drafts
-from acp_tui.store.history import History
+from acp_tui.store.drafts_and_history import Drafts, History
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 def test_a_draft_survives_a_crash(tmp_path: Path) -> None:
     code = (
         "import os, pathlib, signal, sys\n"
-        "from acp_tui.store.drafts import Drafts\n"
+        "from acp_tui.store.drafts_and_history import Drafts\n"
         "Drafts(pathlib.Path(sys.argv[1])).save('one', 'half a thou')\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
@@ -91,7 +90,7 @@ def test_files_stay_small_and_keep_the_newest_entries(tmp_path: Path) -> None:
 
 ADD = """
 import pathlib, sys
-from acp_tui.store.history import History
+from acp_tui.store.drafts_and_history import History
 from acp_tui.store.locks import LockedError
 history = History(pathlib.Path(sys.argv[1]), "/p")
 for number in range(50):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from acp_tui.store.drafts import Drafts, SavedComments
+from acp_tui.store.drafts_and_history import Drafts, SavedComments
 from acp_tui.store.prune import SECONDS_PER_DAY, prune, prune_baselines, remove_sessions, select_sessions
 from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from acp_tui.store.stored_sessions import list_sessions, removal_reason, sessions_directory

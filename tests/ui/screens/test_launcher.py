@@ -12,7 +12,7 @@ from textual.widgets import Input
 
 from acp_tui.cli import main
 from acp_tui.session_list.launcher_choices import AgentChoice, LauncherChoices, SessionChoice, load_choices
-from acp_tui.store.drafts import Drafts
+from acp_tui.store.drafts_and_history import Drafts
 from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 from acp_tui.ui.dialogs.detail import DetailScreen
