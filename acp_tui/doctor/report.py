@@ -12,8 +12,8 @@ from acp_tui.console import labelled, pluralize, wrapped
 from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS, BehaviourCheck
 from acp_tui.doctor.schema_check import schema_violations
 from acp_tui.entry_labels import call_title
-from acp_tui.session.json_depth import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.record import Record
+from acp_tui.session.safe_text import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
 
 if TYPE_CHECKING:

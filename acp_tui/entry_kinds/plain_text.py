@@ -80,7 +80,7 @@ def part_lines(part: Part) -> Iterable[str]:
         case Code(text, _, label):
             return [*([f"{label}:"] if label else []), *text.splitlines()]
         case DiffBlock(diff, label, first_line):
-            from acp_tui.diffing.unified_diff import diff_lines
+            from acp_tui.diffing.patch import diff_lines
 
             return [label, *diff_lines(diff, first_line)]
         case TerminalBlock(output, command, end):

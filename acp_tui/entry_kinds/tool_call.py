@@ -142,7 +142,7 @@ def _facts(call: ToolCall) -> list[str]:
 
 
 def _changed_lines(call: ToolCall) -> tuple[int, int]:
-    from acp_tui.diffing.unified_diff import diff_lines
+    from acp_tui.diffing.patch import diff_lines
 
     lines = [line for item in call.content if isinstance(item, Diff) for line in diff_lines(item)]
     return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)

@@ -11,7 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
-from acp_tui.diffing.unified_diff import diff_lines
+from acp_tui.diffing.patch import diff_lines
 from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,

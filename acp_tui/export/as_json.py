@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.export.document import output_text
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.json_depth import limit_depth
+from acp_tui.session.safe_text import limit_depth
 from acp_tui.session.state import Session
 from acp_tui.session.terminal_text import TerminalText
 

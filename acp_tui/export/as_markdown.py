@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from acp_tui.diffing.unified_diff import diff_lines
+from acp_tui.diffing.patch import diff_lines
 from acp_tui.entry_kinds.blocks import (
     Aside,
     Code,

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
-from acp_tui.session.json_depth import limit_depth
+from acp_tui.session.safe_text import limit_depth
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.cpu_limit import CpuLimitError, cpu_limit
 from acp_tui.schema_form.values import SchemaFault
-from acp_tui.session.json_depth import exceeds_depth
-from acp_tui.session.safe_text import escape_line, visible_excerpt
+from acp_tui.session.safe_text import escape_line, exceeds_depth, visible_excerpt
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

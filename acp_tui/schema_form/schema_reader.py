@@ -11,7 +11,7 @@ from collections import deque
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, Form, NotAForm, ValueLimits
-from acp_tui.session.json_depth import exceeds_depth
+from acp_tui.session.safe_text import exceeds_depth
 
 if TYPE_CHECKING:
     from acp_tui.schema_form.fields import FieldKind

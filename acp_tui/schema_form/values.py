@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.schema_form.fields import NO_VALUE
 from acp_tui.schema_form.schema_reader import resolved
-from acp_tui.session.json_depth import exceeds_depth, limit_depth
+from acp_tui.session.safe_text import exceeds_depth, limit_depth
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

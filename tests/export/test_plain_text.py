@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from acp_tui.cli.recordings import transcript_lines
-from acp_tui.diffing.unified_diff import diff_lines
+from acp_tui.diffing.patch import diff_lines
 from acp_tui.entry_kinds.blocks import (
     Aside,
     Block,

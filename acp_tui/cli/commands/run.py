@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
-    from acp_tui.ui.screens.sessions.opening import SessionToOpen
+    from acp_tui.ui.screens.sessions.session_actions import SessionToOpen
 
 INDEX_DELAY_SECONDS = 15.0
 """Seconds from the start of the app to the update. By then the first frame is drawn and the agent runs."""
@@ -183,7 +183,7 @@ def app_for(
     def restored_tabs() -> tuple[list[BaseScreen], list[BaseScreen]]:
         if not tabs:
             return [], []
-        from acp_tui.ui.screens.sessions.opening import SessionToOpen
+        from acp_tui.ui.screens.sessions.session_actions import SessionToOpen
         from acp_tui.ui.tabs.tabs import RestoredScreen
 
         at = active_index(tabs)
@@ -368,7 +368,7 @@ def _launcher(
         A resumed session ignores the options for agent, folders and worktree. `--worktree-name` applies only
         to the first session in a new worktree.
         """
-        from acp_tui.ui.screens.sessions.opening import SessionToOpen
+        from acp_tui.ui.screens.sessions.session_actions import SessionToOpen
 
         if session is not None:
             return _stored_conversation(args, on_created, SessionToOpen(session))

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS, MAX_ITEMS, combined_digest, tool_digest
 from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError, JsonRpcPeer, PeerClosedError
 from acp_tui.mcp.server_recorder import LogBudget
-from acp_tui.session.json_depth import limit_depth
 from acp_tui.session.record import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
-from acp_tui.session.safe_text import escape_line
+from acp_tui.session.safe_text import escape_line, limit_depth
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

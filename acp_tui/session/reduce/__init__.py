@@ -21,7 +21,6 @@ from acp_tui.session.reduce import (
     terminals,
     tool_calls,
     turns,
-    usage,
 )
 from acp_tui.session.reduce.rules import HANDLERS, EventRule, reduce
 from acp_tui.session.reduce.subagents import about_request, ending_calls
@@ -49,10 +48,10 @@ HANDLERS |= {
     ev.OwnToolCalled: EventRule(tool_calls.own_tool_called),
     ev.OwnToolEnded: EventRule(tool_calls.own_tool_ended),
     ev.SettingsRestored: EventRule(facts.settings_restored),
-    ev.UsageChanged: EventRule(usage.usage_changed, "its usage"),
-    ev.TokensUsed: EventRule(usage.tokens_used, "its usage"),
-    ev.Retrying: EventRule(usage.retrying, "a repeated request to its model"),
-    ev.QuotaChanged: EventRule(usage.quota_changed, "its usage"),
+    ev.UsageChanged: EventRule(facts.usage_changed, "its usage"),
+    ev.TokensUsed: EventRule(facts.tokens_used, "its usage"),
+    ev.Retrying: EventRule(facts.retrying, "a repeated request to its model"),
+    ev.QuotaChanged: EventRule(facts.quota_changed, "its usage"),
     ev.InfoChanged: EventRule(facts.info_changed, "the session's title"),
     ev.Queued: EventRule(facts.queued),
     ev.Unqueued: EventRule(facts.unqueued),

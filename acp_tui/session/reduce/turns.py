@@ -8,11 +8,10 @@ from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, facts_changed, is_user_command, touch
-from acp_tui.session.reduce.facts import end_restore, pause_queue
+from acp_tui.session.reduce.facts import begin_turn_usage, end_restore, note_turn_tokens, pause_queue
 from acp_tui.session.reduce.messages import begin_turn, expect_echo
 from acp_tui.session.reduce.notices import add_fault
 from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
-from acp_tui.session.reduce.usage import begin_turn_usage, note_turn_tokens
 from acp_tui.session.safe_text import visible_excerpt
 from acp_tui.session.state import (
     AgentMessage,

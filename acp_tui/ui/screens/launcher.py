@@ -15,7 +15,7 @@ from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen
 from acp_tui.ui.dialogs.toasts import notify_problems
-from acp_tui.ui.screens.sessions.opening import open_conversation
+from acp_tui.ui.screens.sessions.session_actions import open_conversation
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar

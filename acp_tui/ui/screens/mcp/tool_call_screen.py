@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.errors import UserError
 from acp_tui.protocol.content import read_blocks
 from acp_tui.session.events import McpCalled
-from acp_tui.session.json_depth import limit_depth
-from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, visible_json
+from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, limit_depth, visible_json
 from acp_tui.session.state import Diff, McpCall, Session, ToolCall
 from acp_tui.store.redaction import redact_value
 from acp_tui.ui import keys

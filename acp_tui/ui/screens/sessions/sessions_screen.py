@@ -25,8 +25,7 @@ from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
-from acp_tui.ui.screens.sessions.opening import SessionToOpen, open_conversation
-from acp_tui.ui.screens.sessions.session_actions import SessionActions
+from acp_tui.ui.screens.sessions.session_actions import SessionActions, SessionToOpen, open_conversation
 from acp_tui.ui.screens.sessions.session_list_state import (
     FoundLine,
     LiveSearch,
@@ -51,7 +50,7 @@ if TYPE_CHECKING:
     from acp_tui.session_list.index_updater import IndexProgress
     from acp_tui.session_list.saved_sessions import SavedSession
     from acp_tui.session_list.search import SessionHit
-    from acp_tui.ui.screens.sessions.opening import MakeSessionScreen
+    from acp_tui.ui.screens.sessions.session_actions import MakeSessionScreen
     from acp_tui.ui.screens.sessions.session_list_state import Item
     from acp_tui.ui.theme.palette import Spans
 
