@@ -6,12 +6,14 @@ import logging
 import os
 import shlex
 import time
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config import mcp, mcp_sources
-from acp_tui.config.agent_catalogue import known_agents, launch_from_command, resolve_launch
+from acp_tui.config.agent_catalogue import Launch, known_agents, launch_from_command, resolve_launch
 from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths, write_private
 from acp_tui.config.sensitive_files import holds_secrets
@@ -24,19 +26,18 @@ from acp_tui.store.drafts_and_history import Drafts, History, SavedComments
 from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.secret_patterns import MASK
-from acp_tui.store.session_folder import NullFolder, create_session_folder, reopen_session_folder
-from acp_tui.store.stored_sessions import find_session, list_sessions, read_session
+from acp_tui.store.session_folder import (
+    NullFolder,
+    SessionFolder,
+    create_session_folder,
+    reopen_session_folder,
+)
+from acp_tui.store.stored_sessions import StoredSession, find_session, list_sessions, read_session
 from acp_tui.workspace.git.repository import branch_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
-    from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server
     from acp_tui.session.record import Record
-    from acp_tui.store.session_folder import SessionFolder
-    from acp_tui.store.stored_sessions import StoredSession
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,11 @@ import shutil
 import sys
 import textwrap
 import unicodedata
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import Any, TextIO, cast
 
 from acp_tui.session.safe_text import escape_controls, escape_line, json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
 
 
 class SanitizedStream:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 import signal
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 PATTERN_SECONDS = 0.05
 """The CPU time limit of one search, in seconds: short enough for a search at every key press."""

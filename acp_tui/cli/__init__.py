@@ -8,8 +8,9 @@ import importlib
 import re
 import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, cast
+from typing import Any, NoReturn, Protocol, cast
 
 from acp_tui import __version__
 from acp_tui.cli.options import USAGE
@@ -17,9 +18,6 @@ from acp_tui.config.own_files import UnusableFileError, unusable_files
 from acp_tui.console import discard_stdout, prepare_streams, print_message
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 EPILOG = """\
 examples:

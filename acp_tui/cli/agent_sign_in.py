@@ -6,6 +6,7 @@ import codecs
 import os
 import shlex
 import sys
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,19 +20,15 @@ from acp_tui.connection.params import SessionSetup
 from acp_tui.controller import failed_program_sentence, sign_in_command, unusable_method_sentence
 from acp_tui.controller.recorder import Recorder
 from acp_tui.errors import Refusal, UsageError, UserError
-from acp_tui.session.events import Noise, TextChunk
-from acp_tui.session.record import METHOD_NOT_FOUND
+from acp_tui.session.events import Event, Noise, TextChunk
+from acp_tui.session.record import METHOD_NOT_FOUND, Change, Record
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.store.log_file import log_to_file
 from acp_tui.store.session_folder import NullFolder
 from acp_tui.ui.terminal.suspend import run_program
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
     from acp_tui.config.agent_catalogue import Launch
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Change, Record
     from acp_tui.session.state import AuthMethod, RequestId, Session
 
 INITIALIZE_SECONDS = 300.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +11,16 @@ from acp_tui.app_context import AppContext
 from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named, workspace_question
 from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
-from acp_tui.config.validators import POLICIES
-from acp_tui.controller import Options, leave_unasking_mode, set_defaults, set_mode, set_option
+from acp_tui.config.validators import POLICIES, Policy
+from acp_tui.controller import (
+    Conversation,
+    Options,
+    QuestionHandler,
+    leave_unasking_mode,
+    set_defaults,
+    set_mode,
+    set_option,
+)
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.session.events import Noticed
@@ -20,11 +29,8 @@ from acp_tui.workspace.git.worktree import Worktree, WorktreeLock
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Awaitable, Callable, Iterator
 
     from acp_tui.config.agent_catalogue import Launch
-    from acp_tui.config.validators import Policy
-    from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.store.stored_sessions import StoredSession
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -16,21 +17,17 @@ from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_kinds.tool_call import progress_title
 from acp_tui.errors import UserError
 from acp_tui.protocol.client_records import to_record
-from acp_tui.session.events import AgentExited, Decided, Noticed, PromptSent, TextChunk
+from acp_tui.session.events import AgentExited, Decided, Event, Noticed, PromptSent, TextChunk
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.record import innermost
+from acp_tui.session.record import Change, Record, innermost
 from acp_tui.session.reduce.requests import decision_text
 from acp_tui.session.safe_text import escape_line, json_text
-from acp_tui.session.state import AgentMessage, ToolCall, TurnEnd
+from acp_tui.session.state import AgentMessage, Entry, RpcError, Session, ToolCall, TurnEnd, Usage
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
 
     from acp_tui.controller import Conversation
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import Entry, RpcError, Session, Usage
 
 MAX_CHANGED_FILES = 30
 """The maximum number of changed files to list; a build may change thousands."""

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,14 +16,12 @@ from acp_tui.cli.conversation_setup import ConversationSetup
 from acp_tui.cli.options import is_interactive, print_problems
 from acp_tui.cli.project_trust import mcp_servers_named, wide_workspace
 from acp_tui.console import discard_stdout, print_message
-from acp_tui.controller import SignInNeeded, sign_in_command
+from acp_tui.controller import Conversation, SignInNeeded, sign_in_command
 from acp_tui.errors import UsageError, UserError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Coroutine
 
-    from acp_tui.controller import Conversation
 
 CANCEL_GRACE_SECONDS = 5.0
 """Seconds an agent has to end the turn after Ctrl+C or SIGINT, if nobody can press Ctrl+C again."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -13,17 +14,14 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, option_fields
 from acp_tui.config import mcp, mcp_sources
-from acp_tui.config.mcp import UnsentServer
+from acp_tui.config.mcp import Server, ServerState, UnsentServer
 from acp_tui.config.paths import paths
 from acp_tui.guarded_question import GuardedQuestion, StartAnswer
 from acp_tui.session.safe_text import escape_invisible, visible_row
 from acp_tui.store.folder_trust import FolderTrust, ServerConsent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from acp_tui.config.agent_catalogue import Launch
-    from acp_tui.config.mcp import Server, ServerState
 
 TRUST_TEXT = (
     "Files in this folder choose programs to run on your computer. "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,14 +24,11 @@ from acp_tui.session.record import Direction, Record
 from acp_tui.session.safe_text import escape_controls
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.session_title import UnsentWork, session_title
-from acp_tui.store.stored_sessions import WIRE, find_session, list_sessions
+from acp_tui.store.stored_sessions import WIRE, StoredSession, find_session, list_sessions
 from acp_tui.store.wire_log import MAX_LINE_BYTES, read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from acp_tui.session.state import Entry, Session
-    from acp_tui.store.stored_sessions import StoredSession
 
 
 RECORDING_HELP = "session id (or a unique prefix), session folder, or recording file"

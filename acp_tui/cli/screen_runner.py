@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,6 @@ from acp_tui.session.safe_text import escape_line
 if TYPE_CHECKING:
     import argparse
     import asyncio
-    from contextlib import AbstractAsyncContextManager
 
     from acp_tui.ui.app import AcpTui
 

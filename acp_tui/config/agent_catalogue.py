@@ -7,6 +7,7 @@ import shlex
 import shutil
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise
@@ -19,8 +20,6 @@ from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.config.settings import Settings
     from acp_tui.config.user_agents import UserAgent
 

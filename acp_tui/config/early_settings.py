@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import read_small_file
 from acp_tui.config.paths import config_file, project_file
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
 AUTO_THEME = "auto"
 """The theme name that selects a dark or a light theme to match the terminal's background."""

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shutil
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -17,8 +18,6 @@ from acp_tui.config.validators import InvalidValueError, format_value
 from acp_tui.session.mcp_tool import OWN_SERVER, fold_mcp_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
     from acp_tui.config.toml_document import TomlDocument
 
 

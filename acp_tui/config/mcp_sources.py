@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -12,15 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import acp_tui
 from acp_tui.config import toml_document
-from acp_tui.config.mcp import Server, parse, set_lines, with_states
+from acp_tui.config.mcp import Server, ServerState, parse, set_lines, with_states
 from acp_tui.config.own_files import read_small_file_inside
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_invisible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from acp_tui.config.mcp import ServerState
     from acp_tui.config.toml_document import TomlDocument
 
 

@@ -10,11 +10,8 @@ import errno
 import json
 import os
 import stat
-from typing import TYPE_CHECKING, Any, BinaryIO
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
+from pathlib import Path
+from typing import Any, BinaryIO
 
 MAX_BYTES = 100_000_000
 """The maximum size of a file that is read at once. Only a long draft or rewind makes one larger than 1 MB."""

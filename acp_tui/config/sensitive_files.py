@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import os.path
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths, worktrees_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # A pattern without a slash must match the file's name, one with a slash the end of its path. `*` also matches
 # slashes, so `.ssh/*` means everything below. All patterns are in lower case.

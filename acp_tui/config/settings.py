@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config import mcp, mcp_sources, toml_document, user_agents, user_tools, validators
 from acp_tui.config.early_settings import flatten_bindings, join_keys
@@ -19,10 +21,6 @@ from acp_tui.config.paths import mcp_file, paths
 from acp_tui.config.paths import project_file as project_file
 from acp_tui.config.validators import InvalidValueError, Problem, closest_match
 from acp_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
 
 PREFIX = "ACP_TUI_"
 """The prefix of environment variables: `ACP_TUI_TIMEOUTS_SESSION=90` sets `timeouts.session`."""

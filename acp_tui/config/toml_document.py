@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import read_small_file
 from acp_tui.config.validators import InvalidValueError, Problem, invalid_value, unknown_key_sentence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
 
 KeyPath = tuple[str | int, ...]
 """The keys, and the positions in arrays, that lead to a value."""

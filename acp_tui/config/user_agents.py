@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import toml_document, validators
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from acp_tui.config.validators import Problem
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")

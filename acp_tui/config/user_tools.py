@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import validators
 from acp_tui.config.validators import InvalidValueError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from acp_tui.config.toml_document import TomlDocument
 
 RESERVED_NAMES = frozenset({"show_file", "show_diff", "ask_user", "notify", "open_url", "read_selection"})

@@ -6,13 +6,10 @@ import difflib
 import os
 import re
 import shlex
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
+from pathlib import Path
+from typing import Any, Literal
 
 Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
 POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")

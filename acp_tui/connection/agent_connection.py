@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
 from acp_tui.connection.errors import ConnectionFault, NotSupported, RequestFailed, VersionMismatch
-from acp_tui.connection.params import add_newer_capabilities, build_params, mcp_servers, prompt_blocks
+from acp_tui.connection.params import (
+    SessionSetup,
+    add_newer_capabilities,
+    build_params,
+    mcp_servers,
+    prompt_blocks,
+)
 from acp_tui.connection.rpc_connection import RpcConnection
 from acp_tui.protocol import draft
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.session.record import INVALID_PARAMS
+from acp_tui.session.record import INVALID_PARAMS, Record
 from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from acp_tui.connection.params import SessionSetup
-    from acp_tui.session.record import Record
     from acp_tui.session.state import Agent
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -18,8 +19,6 @@ from acp_tui.processes.piped_process import (
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.config.agent_catalogue import Launch
 
 

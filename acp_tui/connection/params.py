@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pydantic import BaseModel
 
     from acp_tui.session.state import Agent

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import logging
 import os
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -14,8 +15,6 @@ from acp_tui.errors import Refusal
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, REQUEST_CANCELLED
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     Serve = Callable[[str, dict[str, Any], int | str], Awaitable[dict[str, Any] | None]]
 
 CLIENT_METHODS = frozenset(

@@ -13,6 +13,7 @@ import json
 import logging
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +24,6 @@ from acp_tui.session.events import Noticed
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from acp_tui.connection.agent_process import AgentProcess
     from acp_tui.connection.pending_requests import PendingRequests
 

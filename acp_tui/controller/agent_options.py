@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterable
 from typing import TYPE_CHECKING
 
 from acp_tui.config.validators import closest_match
@@ -11,8 +12,6 @@ from acp_tui.session.offered_options import MODE, MODEL, SETTING_ORDER, offered_
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-
     from acp_tui.config.user_agents import UserAgent
     from acp_tui.controller.conversation import Conversation
     from acp_tui.session.state import ConfigOption

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.agent_connection import AgentConnection
@@ -15,9 +17,6 @@ from acp_tui.session.safe_text import escape_line
 from acp_tui.store.session_folder import NullFolder
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
     from acp_tui.config.agent_catalogue import Launch
 
 

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.connection.agent_connection import AgentConnection
-from acp_tui.connection.errors import ConnectionFault, NotSupported
+from acp_tui.connection.errors import AgentExit, ConnectionFault, NotSupported
 from acp_tui.session.events import AgentExited, AgentStarted, Noticed
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from acp_tui.config.agent_catalogue import Launch
-    from acp_tui.connection.errors import AgentExit
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.request_handlers import RequestHandlers
     from acp_tui.processes.piped_process import LineRing

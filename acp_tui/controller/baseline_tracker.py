@@ -8,29 +8,26 @@ session, so that it is the same after the session was resumed.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
-from acp_tui.session.events import Noticed
+from acp_tui.session.events import Event, Noticed
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import Diff, ToolCall
 from acp_tui.store.stored_sessions import BASELINE, removal_reason
 from acp_tui.text_format import relative_path
 from acp_tui.workspace.baseline.baseline import Baseline
-from acp_tui.workspace.baseline.file_change import NotCopiedError, read_content
+from acp_tui.workspace.baseline.file_change import FileChange, FileState, Limits, NotCopiedError, read_content
 from acp_tui.workspace.baseline.turn_history import HistoryLimits, TurnHistory
 from acp_tui.workspace.git.git_commands import GitError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
-    from pathlib import Path
-
     from acp_tui.processes.reaper import Reaper
-    from acp_tui.session.events import Event
     from acp_tui.session.record import Change
-    from acp_tui.workspace.baseline.file_change import FileChange, FileState, Limits
     from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
     from acp_tui.workspace.files.open_folder import Roots
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.controller.agent_sessions import AgentSessions
 from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
-from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin
+from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin, FileVersions
 from acp_tui.controller.diff_locator import DiffLocator
 from acp_tui.controller.mcp.app_socket import AppSocket
 from acp_tui.controller.mcp.bridge_host import BridgeHost, BridgeOffer
@@ -28,47 +30,36 @@ from acp_tui.controller.recorder import Recorder
 from acp_tui.controller.request_handlers import RequestHandlers
 from acp_tui.controller.rewind import Rewind
 from acp_tui.controller.rule_book import RuleBook
-from acp_tui.controller.session_opener import SessionOpener, client_capabilities
+from acp_tui.controller.session_opener import McpServerStatus, SessionOpener, client_capabilities
 from acp_tui.errors import Refusal, UserError
-from acp_tui.permissions.rules import identity_of
+from acp_tui.permissions.rules import Rule, identity_of
 from acp_tui.processes.reaper import Reaper
-from acp_tui.session.events import Noticed, SessionOpened, TerminalCreated
+from acp_tui.session.events import Event, Noticed, SessionOpened, TerminalCreated
 from acp_tui.session.usage_text import compact_command, context_share
-from acp_tui.store.session_folder import set_session_name
+from acp_tui.store.session_folder import NullFolder, SessionFolder, set_session_name
 from acp_tui.store.session_title import session_name
-from acp_tui.store.stored_sessions import BASELINE
-from acp_tui.workspace.baseline.file_change import Limits
+from acp_tui.store.stored_sessions import BASELINE, StoredSession
+from acp_tui.workspace.baseline.file_change import FileChange, Limits
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
 from acp_tui.workspace.files.file_access import FileAccess, path_context
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.open_folder import Roots
-from acp_tui.workspace.git.worktree import META_FIELD
+from acp_tui.workspace.git.worktree import META_FIELD, Worktree
 from acp_tui.workspace.terminals.terminals import Terminals, user_shell
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from pathlib import Path
-
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.config.settings import Settings
     from acp_tui.config.validators import Policy
     from acp_tui.connection.agent_connection import AgentConnection
-    from acp_tui.controller.baseline_tracker import FileVersions
     from acp_tui.controller.review import ConversationReview
-    from acp_tui.controller.session_opener import McpServerStatus
     from acp_tui.controller.user_questions import QuestionHandler
     from acp_tui.permissions.rule_store import RuleStore
-    from acp_tui.permissions.rules import Rule
     from acp_tui.processes.piped_process import LineRing
-    from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Session
-    from acp_tui.store.session_folder import NullFolder, SessionFolder
-    from acp_tui.store.stored_sessions import StoredSession
-    from acp_tui.workspace.baseline.file_change import FileChange
-    from acp_tui.workspace.git.worktree import Worktree
 
 
 HYSTERESIS = 0.05

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import Refusal
 from acp_tui.session.diff_position import line_in_text
-from acp_tui.session.events import DiffPlaced
-from acp_tui.session.record import RESOURCE_NOT_FOUND
+from acp_tui.session.events import DiffPlaced, Event
+from acp_tui.session.record import RESOURCE_NOT_FOUND, Change
 from acp_tui.session.safe_text import escape_controls
 from acp_tui.session.state import Diff, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Change
     from acp_tui.workspace.files.file_access import FileAccess
 
 

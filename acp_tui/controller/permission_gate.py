@@ -7,33 +7,26 @@ The answer comes from a rule, the policy, an earlier answer, or the user. It is 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.config.validators import POLICIES, POLICY_SUMMARIES
-from acp_tui.controller.user_questions import RuleOffer
+from acp_tui.config.validators import POLICIES, POLICY_SUMMARIES, Policy
+from acp_tui.controller.user_questions import Answer, Question, QuestionHandler, RuleOffer
 from acp_tui.errors import UserError
-from acp_tui.permissions.decision import Grants
+from acp_tui.permissions.decision import Decision, Grants
 from acp_tui.permissions.rule_matching import escape
 from acp_tui.permissions.rule_proposals import rule_ladders
-from acp_tui.permissions.rule_store import with_id
-from acp_tui.permissions.rules import describe_briefly, describe_rule
-from acp_tui.session.events import Decided, Noticed
+from acp_tui.permissions.rule_store import RuleStore, with_id
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_briefly, describe_rule
+from acp_tui.session.events import Decided, Event, Noticed
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import PermissionOption
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from acp_tui.config.validators import Policy
-    from acp_tui.controller.user_questions import Answer, Question, QuestionHandler
-    from acp_tui.permissions.decision import Decision
-    from acp_tui.permissions.rule_store import RuleStore
-    from acp_tui.permissions.rules import AgentIdentity, Rule
     from acp_tui.permissions.subject import Subject
-    from acp_tui.session.events import Event
 
 
 GUARD_OPTIONS = [

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.translator import Fold
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.session.record import Change, Record
     from acp_tui.session.state import Session
 

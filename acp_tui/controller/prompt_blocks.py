@@ -11,6 +11,7 @@ import asyncio
 import base64
 import mimetypes
 import os
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -19,6 +20,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.session.attachment import (
     CONVERSATION_URI,
     OUTPUT_SCHEME,
+    Attachment,
     CommandOutput,
     EarlierConversation,
     EmbeddedText,
@@ -29,10 +31,7 @@ from acp_tui.session.attachment import (
 from acp_tui.session.safe_text import escape_line, json_text
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
-
     from acp_tui.controller.mcp.server_access import OneShotServerClient
-    from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import Agent, Session
     from acp_tui.workspace.files.file_access import FileAccess, ReadHandle
 

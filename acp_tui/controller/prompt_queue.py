@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from acp_tui.session.events import Noticed, Queued, QueuePaused, Unqueued
 from acp_tui.store.secret_patterns import MASK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.controller.conversation import Conversation
     from acp_tui.session.state import QueuedPrompt
 

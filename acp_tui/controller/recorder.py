@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from acp_tui.protocol.client_records import to_record
 from acp_tui.protocol.translator import Fold
-from acp_tui.session.events import AgentExited, Noticed, QueuePaused, TerminalExited, TerminalOutput
-from acp_tui.session.record import Record
+from acp_tui.session.events import AgentExited, Event, Noticed, QueuePaused, TerminalExited, TerminalOutput
+from acp_tui.session.record import Change, Record
 from acp_tui.session.terminal_text import MAX_KEPT_PER_END
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from acp_tui.session.events import Event
-    from acp_tui.session.record import Change
     from acp_tui.session.state import Session
     from acp_tui.store.session_folder import NullFolder, SessionFolder
 

@@ -9,19 +9,20 @@ but a request that lacks a required parameter is refused.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.controller.diff_locator import contents_after, whole_file_diffs
-from acp_tui.controller.permission_gate import GUARD_OPTIONS, CallChangedError
+from acp_tui.controller.permission_gate import GUARD_OPTIONS, CallChangedError, PermissionGate
 from acp_tui.controller.request_params import Params
 from acp_tui.controller.user_questions import Question, choose_option
 from acp_tui.errors import Refusal
-from acp_tui.permissions.subject import Target
+from acp_tui.permissions.subject import Subject, Target
 from acp_tui.protocol.content import line_ends
-from acp_tui.protocol.qwen_questions import read_questions
+from acp_tui.protocol.qwen_questions import QwenQuestions, read_questions
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.events import Decided, FileBeforeWrite
 from acp_tui.session.record import (
@@ -29,29 +30,20 @@ from acp_tui.session.record import (
     METHOD_NOT_FOUND,
     NOT_ALLOWED,
     RESOURCE_NOT_FOUND,
+    Change,
     innermost,
 )
-from acp_tui.session.state import Content, Diff, Elicitation
-from acp_tui.workspace.files.file_access import path_context
-from acp_tui.workspace.files.open_folder import open_folder
-from acp_tui.workspace.terminals.terminals import is_command_line
+from acp_tui.session.state import Content, Diff, Elicitation, Permission, RequestId, Subagent, ToolCall
+from acp_tui.workspace.files.file_access import FileAccess, path_context
+from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
+from acp_tui.workspace.terminals.terminals import Terminals, is_command_line
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Sequence
-
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.mcp.bridge_host import BridgeHost
     from acp_tui.controller.mcp.own_server import AcpChannel
-    from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.controller.recorder import Recorder
-    from acp_tui.permissions.subject import Subject
-    from acp_tui.protocol.qwen_questions import QwenQuestions
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Permission, RequestId, Subagent, ToolCall
-    from acp_tui.workspace.files.file_access import FileAccess
-    from acp_tui.workspace.files.open_folder import OpenFolder
-    from acp_tui.workspace.terminals.terminals import Terminals
 
 
 MAX_KEPT_TEXT = 1_000_000

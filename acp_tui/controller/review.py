@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,34 +14,29 @@ from acp_tui.controller.rewind import run_to_end
 from acp_tui.errors import UserError
 from acp_tui.review.authorship import CLOSED as CLOSED_BIT
 from acp_tui.review.authorship import YOU, block_authors, turn_bit
-from acp_tui.review.changed_file import ABSENT, ChangedFile, FileVersion
-from acp_tui.review.comments import prompt_of
+from acp_tui.review.changed_file import ABSENT, ChangedFile, ChangePart, FileVersion
+from acp_tui.review.comments import Comment, prompt_of
 from acp_tui.review.decisions import Review, ReviewDecision, Write
 from acp_tui.review.saved_review import ContentNames, SavedReview
-from acp_tui.review.text_change import split_lines
+from acp_tui.review.text_change import TextChange, split_lines
 from acp_tui.session.safe_text import escape_line
 from acp_tui.text_format import relative_path
 from acp_tui.workspace.baseline.file_change import (
     UNKNOWN_STATE,
+    FileChange,
     FileContent,
+    FileState,
     NotCopiedError,
     read_content,
     signature,
 )
 from acp_tui.workspace.baseline.restore import ChangedMeanwhileError, HeldFile, replace_if_unchanged
-from acp_tui.workspace.baseline.turn_history import CLOSED
+from acp_tui.workspace.baseline.turn_history import CLOSED, Turn
 from acp_tui.workspace.files.atomic_write import UnwritableError
 from acp_tui.workspace.files.open_folder import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from acp_tui.controller.baseline_tracker import BaselineTracker
-    from acp_tui.review.changed_file import ChangePart
-    from acp_tui.review.comments import Comment
-    from acp_tui.review.text_change import TextChange
-    from acp_tui.workspace.baseline.file_change import FileChange, FileState
-    from acp_tui.workspace.baseline.turn_history import Turn
 
 
 MAX_SIZE_TO_ATTRIBUTE = 1_000_000

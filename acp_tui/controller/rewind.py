@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from acp_tui.console import pluralize
 from acp_tui.session.events import Noticed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine, Sequence
-    from pathlib import Path
-
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.recorder import Recorder
     from acp_tui.workspace.baseline.restore import ReplacedFile

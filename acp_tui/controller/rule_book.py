@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,8 +10,6 @@ from acp_tui.errors import UserError
 from acp_tui.permissions.match_counts import Matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.permissions.rules import AgentIdentity, Rule

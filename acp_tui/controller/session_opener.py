@@ -3,36 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp
-from acp_tui.config.mcp import servers_for_agent
+from acp_tui.config.mcp import SentServer, Server, UnsentServer, servers_for_agent
 from acp_tui.connection.errors import AgentGone, ConnectionFault, NotSupported, RequestFailed, SignInNeeded
 from acp_tui.connection.params import SessionSetup
-from acp_tui.controller.mcp.bridge_host import is_signed_in
+from acp_tui.controller.mcp.bridge_host import BridgeOffer, is_signed_in
 from acp_tui.errors import UserError
-from acp_tui.session.events import HistoryCompleted, Noticed, SettingsRestored
+from acp_tui.session.events import Event, HistoryCompleted, Noticed, SettingsRestored
 from acp_tui.session.offered_options import MODE, SETTING_ORDER, current_settings, options_by_key
 from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import TurnEnd
+from acp_tui.session.state import Agent, ConfigOption, Session, Setting, TurnEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
-    from pathlib import Path
-
     from acp_tui.config.agent_catalogue import Launch
-    from acp_tui.config.mcp import SentServer, Server, UnsentServer
     from acp_tui.connection.agent_connection import AgentConnection
     from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
     from acp_tui.controller.baseline_tracker import BaselineTracker
-    from acp_tui.controller.mcp.bridge_host import BridgeOffer
     from acp_tui.controller.mcp.own_server import OwnServerOffer
     from acp_tui.controller.recorder import Recorder
-    from acp_tui.session.events import Event
-    from acp_tui.session.state import Agent, ConfigOption, Session, Setting
     from acp_tui.store.session_folder import NullFolder, SessionFolder
     from acp_tui.workspace.files.open_folder import Roots
 

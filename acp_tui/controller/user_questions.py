@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.permissions.decision import PartVerdict
     from acp_tui.permissions.rules import AgentIdentity, Rule
     from acp_tui.permissions.subject import Subject

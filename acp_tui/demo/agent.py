@@ -9,25 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from acp import PROTOCOL_VERSION, RequestError, schema, update_user_message
+from acp import PROTOCOL_VERSION, Client, RequestError, schema, update_user_message
 
 from acp_tui import __version__
 from acp_tui.config.paths import write_private
 from acp_tui.demo import commands
 from acp_tui.demo.conversation_commands import sign_in
-from acp_tui.demo.sessions import RAW, OpenSession
+from acp_tui.demo.sessions import RAW, OpenSession, SessionStore, Settings, StoredSession
 from acp_tui.demo.turn import NO_RUNNING_TURN, EndTurn, Turn
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from acp import Client
     from acp.helpers import ContentBlock
 
     from acp_tui.demo.mcp_client import McpServer
-    from acp_tui.demo.sessions import SessionStore, Settings, StoredSession
     from acp_tui.demo.wire import Wire
 
 AuthMethod: TypeAlias = schema.EnvVarAuthMethod | schema.TerminalAuthMethod | schema.AuthMethodAgent

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from acp import RequestError, schema
 from acp.helpers import update_available_commands
 
 from acp_tui.demo import conversation_commands as conversation
 from acp_tui.demo import message_commands as messages
 from acp_tui.demo import work_commands as work
-from acp_tui.demo.turn import slash_command
-
-if TYPE_CHECKING:
-    from acp_tui.demo.turn import Turn
+from acp_tui.demo.turn import Turn, slash_command
 
 FEW_COMMANDS = ("help", "tour", "commands")
 """The commands that are still offered after `/commands few`."""

@@ -9,17 +9,13 @@ import signal
 import sys
 import time
 import uuid
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from typing import Any, Literal, get_args
 
 from acp import schema, tool_diff_content, update_agent_message_text
 
 from acp_tui.demo.sessions import MODELS, MODES
-from acp_tui.demo.turn import ToolCall, slash_command, standard_options, text_content
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from acp_tui.demo.turn import Turn
+from acp_tui.demo.turn import ToolCall, Turn, slash_command, standard_options, text_content
 
 # ------------------------------------------------------------------ permission requests
 

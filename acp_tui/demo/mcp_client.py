@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,8 +23,6 @@ from mcp_types import CONNECTION_CLOSED, CallToolResult, ElicitRequestParams, El
 from acp_tui import __version__
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-
     from mcp.shared.dispatcher import ProgressFnT
 
     AskUser = Callable[[str, ElicitRequestParams], Awaitable[ElicitResult]]

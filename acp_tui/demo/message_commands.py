@@ -27,12 +27,11 @@ from acp import (
 from acp.schema import Annotations
 from acp.utils import serialize_params
 
-from acp_tui.demo.turn import ToolCall, slash_command, text_content
+from acp_tui.demo.turn import ToolCall, Turn, slash_command, text_content
 
 if TYPE_CHECKING:
     from acp.helpers import ContentBlock
 
-    from acp_tui.demo.turn import Turn
 
 # ------------------------------------------------------------------ content
 

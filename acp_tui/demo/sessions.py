@@ -9,21 +9,18 @@ import json
 import re
 import sys
 import uuid
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from acp import RequestError, schema
+from acp import Client, RequestError, schema
 from acp.helpers import update_current_mode
 
 from acp_tui.config.paths import write_private
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
-    from pathlib import Path
-
-    from acp import Client
-
     from acp_tui.demo.mcp_client import McpConnection, McpServer
 
     ConfigOption = schema.SessionConfigOptionSelect | schema.SessionConfigOptionBoolean

@@ -9,18 +9,14 @@ import itertools
 import os
 import shlex
 import signal
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp import RequestError, schema, tool_diff_content, tool_terminal_ref, update_tool_call
 
-from acp_tui.demo.turn import ToolCall, text_content
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from acp_tui.demo.turn import Turn
+from acp_tui.demo.turn import ToolCall, Turn, text_content
 
 # ------------------------------------------------------------------ files
 #

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,14 +22,11 @@ from acp import (
 )
 from acp.utils import serialize_params
 
-from acp_tui.demo.sessions import MODELS
+from acp_tui.demo.sessions import MODELS, OpenSession
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp.helpers import ContentBlock, ToolCallContentVariant
 
-    from acp_tui.demo.sessions import OpenSession
     from acp_tui.demo.wire import Wire
 
 _SPLITTERS: dict[str, Callable[[str], list[str]]] = {

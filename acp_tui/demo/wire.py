@@ -12,16 +12,14 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
 from acp.stdio import stdio_streams
 
 from acp_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Frame = dict[str, Any]
 RequestId = int | str | None

@@ -12,16 +12,14 @@ from typing import TYPE_CHECKING, Any
 from acp import schema, tool_diff_content
 
 from acp_tui.demo.sample_project import COLOUR_COMMAND, OWN_FILE, Job, choose_job
-from acp_tui.demo.tools import edit_file, read_file, run_command
-from acp_tui.demo.turn import ToolCall, slash_command, standard_options, text_content
+from acp_tui.demo.tools import CommandResult, edit_file, read_file, run_command
+from acp_tui.demo.turn import ToolCall, Turn, slash_command, standard_options, text_content
 
 if TYPE_CHECKING:
     from mcp import Client
     from mcp_types import ElicitRequestParams, ElicitResult
 
     from acp_tui.demo.mcp_client import McpConnection, McpServer
-    from acp_tui.demo.tools import CommandResult
-    from acp_tui.demo.turn import Turn
 
 # ------------------------------------------------------------------ tour
 

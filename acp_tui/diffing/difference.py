@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
 
 from acp_tui.diffing.hunks import Hunk, LineChange, Row
 from acp_tui.diffing.line_diff import Block, changed_blocks
 from acp_tui.diffing.patch import read_patch
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 CONTEXT_LINES = 3
 """Unchanged lines shown before and after a change."""

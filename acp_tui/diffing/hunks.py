@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, Literal, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
+from typing import Literal, NamedTuple
 
 CharRange = tuple[int, int]
 """Start and end (exclusive) of a range of characters."""

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+from typing import NamedTuple
 
 ANCHOR_WINDOWS = (1, 3, 8, 24)
 """The sizes of the groups of lines to try as anchors: a group can be unique even if no single line is."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.hunks import Hunk, LineChange
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.session.state import Diff
 
 

@@ -7,20 +7,15 @@ traffic of real agents.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.protocol.json_rpc import line_fault
-from acp_tui.session.record import INVALID_PARAMS, RESOURCE_NOT_FOUND
+from acp_tui.session.record import INVALID_PARAMS, RESOURCE_NOT_FOUND, Record
 from acp_tui.session.safe_text import visible_excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from acp_tui.session.record import Record
-
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
 ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple, because a faulty kind can be unhashable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import shlex
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,10 @@ from acp_tui.doctor.schema_check import schema_violations
 from acp_tui.entry_labels import call_title
 from acp_tui.session.record import Record
 from acp_tui.session.safe_text import MAX_DEPTH, exceeds_depth, limit_depth
-from acp_tui.session.state import AgentMessage, Permission, Thought, ToolCall
+from acp_tui.session.state import Agent, AgentMessage, ConfigOption, Permission, Session, Thought, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from acp_tui.controller import Conversation
-    from acp_tui.session.state import Agent, ConfigOption, Session
 
 
 _log = logging.getLogger(__name__)

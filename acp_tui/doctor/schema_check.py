@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,8 +17,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_tui.session.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     Schema = dict[str, Any]
 
 SCHEMA_FILE = Path(__file__).with_name("acp-schema-v1.json")

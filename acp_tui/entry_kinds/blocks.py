@@ -5,11 +5,10 @@ The Markdown and HTML exports and the plain text are made from blocks, and need 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.session.state import Content, Diff, PlanItem
     from acp_tui.session.terminal_text import TerminalText
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Aside, FoldBlock, Headline
+from acp_tui.entry_kinds.blocks import Aside, Block, FoldBlock, Headline
 from acp_tui.entry_kinds.messages import message_parts, text_height
 from acp_tui.entry_kinds.plain_text import indented
 from acp_tui.entry_labels import compaction_words
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Compaction, Session
 

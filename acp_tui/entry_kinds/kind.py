@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp_tui.entry_kinds.plain_text import text_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from acp_tui.entry_kinds.blocks import Block
     from acp_tui.session.state import Content, Entry, Session
 

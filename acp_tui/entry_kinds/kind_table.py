@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds import (
@@ -18,8 +19,6 @@ from acp_tui.entry_kinds.kind import EntryKind, Imported
 from acp_tui.session import state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.session.state import Entry
 
 

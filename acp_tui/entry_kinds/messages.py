@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from acp_tui.console import pluralize
-from acp_tui.entry_kinds.blocks import ContentBlock, FoldBlock, Headline, MarkdownText, PlainText, Speech
+from acp_tui.entry_kinds.blocks import (
+    Block,
+    ContentBlock,
+    FoldBlock,
+    Headline,
+    MarkdownText,
+    Part,
+    PlainText,
+    Speech,
+)
 from acp_tui.entry_kinds.plain_text import indented, joined_lines
-from acp_tui.session.state import AnnotatedText, Content
+from acp_tui.session.state import AnnotatedText, Content, Message, Session, Thought
 from acp_tui.text_format import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.growing_text import GrowingText
-    from acp_tui.session.state import Message, Session, Thought
 
 MEDIA_KINDS = ("image", "audio", "resource_link", "resource")
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
-from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.entry_kinds.blocks import Aside, Block
 from acp_tui.entry_kinds.plain_text import LEVEL_SIGNS, indented, raw_lines
 from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt, visible_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Notice, Session, TurnEnd, Unrecognised
 

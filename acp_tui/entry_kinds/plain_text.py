@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import TYPE_CHECKING
 
 from acp_tui.console import pluralize
 from acp_tui.entry_kinds.blocks import (
     Aside,
+    Block,
     Code,
     ContentBlock,
     DiffBlock,
@@ -14,6 +16,7 @@ from acp_tui.entry_kinds.blocks import (
     FoldBlock,
     Link,
     MarkdownText,
+    Part,
     PlainText,
     SectionBlock,
     Speech,
@@ -24,9 +27,6 @@ from acp_tui.entry_labels import CHECKBOXES
 from acp_tui.session.safe_text import escape_controls, visible_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence, Sized
-
-    from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.session.state import Content
     from acp_tui.session.terminal_text import TerminalText
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import Aside, Link, MarkdownText, SectionBlock, Steps
+from acp_tui.entry_kinds.blocks import Aside, Block, Link, MarkdownText, Part, SectionBlock, Steps
 from acp_tui.entry_kinds.plain_text import text_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Plan, Session
 

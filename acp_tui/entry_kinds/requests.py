@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.entry_kinds.blocks import Aside
+from acp_tui.entry_kinds.blocks import Aside, Block
 from acp_tui.entry_labels import (
     answered_by,
     asking_subagent,
@@ -15,9 +16,6 @@ from acp_tui.entry_labels import (
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
     from acp_tui.session.state import Elicitation, Permission, Session
 

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from acp_tui.console import pluralize
 from acp_tui.entry_kinds.blocks import (
+    Block,
     Code,
     ContentBlock,
     FoldBlock,
     Headline,
     MarkdownText,
+    Part,
     PlainText,
 )
 from acp_tui.entry_kinds.plain_text import indented, part_lines
 from acp_tui.entry_labels import call_title
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.state import AgentMessage, Content, Message, Subagent, ToolCall
+from acp_tui.session.state import (
+    AgentMessage,
+    Content,
+    Entry,
+    Message,
+    Session,
+    SessionMessage,
+    Subagent,
+    ToolCall,
+)
 from acp_tui.text_format import MIN_SECONDS, format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.entry_kinds.kind import EntryKind, TextContext
-    from acp_tui.session.state import Entry, Session, SessionMessage
 
     Kinds = Mapping[type[Entry], EntryKind]
 

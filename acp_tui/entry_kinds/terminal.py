@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from acp_tui.entry_kinds.blocks import SectionBlock, TerminalBlock
+from acp_tui.entry_kinds.blocks import Block, SectionBlock, TerminalBlock
 from acp_tui.entry_kinds.plain_text import last_output_lines
 from acp_tui.entry_labels import terminal_command
 from acp_tui.session.safe_text import escape_line, strip_controls
-from acp_tui.session.state import TerminalRef
+from acp_tui.session.state import Session, Terminal, TerminalRef, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from acp_tui.entry_kinds.blocks import Block
     from acp_tui.entry_kinds.kind import TextContext
-    from acp_tui.session.state import Session, Terminal, ToolCall
 
 
 def call_of(terminal: Terminal, session: Session) -> ToolCall | None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.entry_kinds.blocks import (
+    Block,
     Code,
     ContentBlock,
     DiffBlock,
     FileList,
     FoldBlock,
     Headline,
+    Part,
 )
 from acp_tui.entry_kinds.plain_text import indented, part_lines, raw_lines
 from acp_tui.entry_kinds.terminal import output_text, terminal_lines, terminal_part
@@ -25,15 +28,20 @@ from acp_tui.entry_labels import (
 )
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line, visible_json
-from acp_tui.session.state import Content, Diff, Terminal, TerminalRef
+from acp_tui.session.state import (
+    Content,
+    Diff,
+    Location,
+    Session,
+    Terminal,
+    TerminalRef,
+    ToolCall,
+    ToolContent,
+)
 from acp_tui.text_format import MIN_SECONDS, format_duration, relative_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from acp_tui.entry_kinds.blocks import Block, Part
     from acp_tui.entry_kinds.kind import TextContext
-    from acp_tui.session.state import Location, Session, ToolCall, ToolContent
 
 UNFOLDED_KINDS = ("edit", "delete", "move", "execute")
 """The kinds of tool calls that start unfolded, because such calls change or run something."""

@@ -7,14 +7,13 @@ packages below it.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.sensitive_files import holds_secrets
 from acp_tui.export.document import SessionMetadata, build_redacted_session
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from acp_tui.session.record import Record
 
 Format = Literal["md", "html", "json"]

@@ -6,6 +6,7 @@ Entries that are folded on the screen become closed `<details>` elements.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -14,13 +15,16 @@ from acp_tui import __version__
 from acp_tui.diffing.patch import diff_lines
 from acp_tui.entry_kinds.blocks import (
     Aside,
+    Block,
     Code,
     ContentBlock,
     DiffBlock,
     FileList,
     FoldBlock,
+    Headline,
     Link,
     MarkdownText,
+    Part,
     PlainText,
     SectionBlock,
     Speech,
@@ -28,22 +32,25 @@ from acp_tui.entry_kinds.blocks import (
     TerminalBlock,
 )
 from acp_tui.entry_labels import STATUS_ICONS
-from acp_tui.export.document import content_label, document_title, header_facts, output_lines, write_entries
+from acp_tui.export.document import (
+    SessionMetadata,
+    content_label,
+    document_title,
+    header_facts,
+    output_lines,
+    write_entries,
+)
 from acp_tui.export.safe_markdown import parse_blocks, parser
 from acp_tui.export.style_sheet import style_sheet
 from acp_tui.pygments_names import TOKEN_NAMES
 from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from markdown_it.renderer import RendererHTML
     from markdown_it.token import Token
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
 
-    from acp_tui.entry_kinds.blocks import Block, Headline, Part
-    from acp_tui.export.document import SessionMetadata
     from acp_tui.session.state import Content, PlanItem, Session
     from acp_tui.workspace.terminals.screen_buffer import Color, Style
     from acp_tui.workspace.terminals.terminal_emulator import Line

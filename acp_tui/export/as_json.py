@@ -11,18 +11,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_tui.export.document import output_text
+from acp_tui.export.document import SessionMetadata, output_text
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import limit_depth
-from acp_tui.session.state import Session
+from acp_tui.session.state import Entry, Session
 from acp_tui.session.terminal_text import TerminalText
-
-if TYPE_CHECKING:
-    from acp_tui.export.document import SessionMetadata
-    from acp_tui.session.state import Entry
-
 
 FORMAT = 1
 _INTERNAL_FIELDS = frozenset({"version"})

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
 from acp_tui.diffing.patch import diff_lines
 from acp_tui.entry_kinds.blocks import (
     Aside,
+    Block,
     Code,
     ContentBlock,
     DiffBlock,
     FileList,
     FoldBlock,
+    Headline,
     Link,
     MarkdownText,
+    Part,
     PlainText,
     SectionBlock,
     Speech,
@@ -23,6 +27,7 @@ from acp_tui.entry_kinds.blocks import (
 )
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.export.document import (
+    SessionMetadata,
     agent_name,
     content_label,
     document_title,
@@ -34,10 +39,6 @@ from acp_tui.export.safe_markdown import code_block, code_span, contain, escape_
 from acp_tui.session.safe_text import escape_line, visible_json
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from acp_tui.entry_kinds.blocks import Block, Headline, Part
-    from acp_tui.export.document import SessionMetadata
     from acp_tui.session.state import PlanItem, Session
 
 _CHECKBOXES = {"completed": "[x]"}

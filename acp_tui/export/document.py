@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,22 +15,18 @@ from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.record import Record
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import AnnotatedText
+from acp_tui.session.state import AnnotatedText, Content, Entry, Session
 from acp_tui.session.usage_text import format_money, tokens_words, total_tokens
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.session_title import session_name
 from acp_tui.workspace.terminals.screen_buffer import PLAIN
-from acp_tui.workspace.terminals.terminal_emulator import TerminalEmulator
+from acp_tui.workspace.terminals.terminal_emulator import Line, TerminalEmulator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from acp_tui.entry_kinds.blocks import Block
-    from acp_tui.session.state import Content, Entry, Session
     from acp_tui.session.terminal_text import TerminalText
     from acp_tui.store.stored_sessions import StoredSession
-    from acp_tui.workspace.terminals.terminal_emulator import Line
 
 
 # --------------------------------------------------------------------------- the session

@@ -10,12 +10,11 @@ code block.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 

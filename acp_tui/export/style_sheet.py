@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.config.paths import paths
 from acp_tui.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _NAME = re.compile(r"\w[\w .-]*")
 _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.errors import UsageError, UserError
 from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, SocketStream
 from acp_tui.session.record import METHOD_NOT_FOUND
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class AppLink:

@@ -7,12 +7,11 @@ request, cancel the task that awaits it; the SDK then notifies the server.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from pydantic import BaseModel
 
     from acp_tui.mcp.connection import McpConnection

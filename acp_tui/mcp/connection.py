@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import logging
 import time
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
@@ -27,10 +29,6 @@ from acp_tui.mcp.stdio_process import StdioProcess
 from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Sequence
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
     import httpx2
     from mcp.client._transport import TransportStreams
     from mcp.client.client import ConnectMode

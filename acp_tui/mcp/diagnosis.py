@@ -6,6 +6,7 @@ import errno
 import re
 import shlex
 import ssl
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,17 +24,14 @@ from acp_tui.mcp.failures import (
     secret_values,
 )
 from acp_tui.mcp.message_filter import SAMPLING_DECLINED
-from acp_tui.mcp.stdio_process import INVALID_ANSWER_CODE
+from acp_tui.mcp.stdio_process import INVALID_ANSWER_CODE, StdioProcess
 from acp_tui.processes.piped_process import signal_name
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.http_transport import HttpEvidence
-    from acp_tui.mcp.stdio_process import StdioProcess
 
 
 MAX_QUOTE = 300

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -17,8 +18,6 @@ from acp_tui.session.safe_text import limit_depth
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from acp_tui.config.mcp import ResolvedServer
 
 

@@ -7,6 +7,7 @@ the details for error messages.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -20,8 +21,6 @@ from acp_tui.mcp.sign_in.request_guard import limit_answer
 from acp_tui.mcp.stdio_process import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from mcp.client._transport import TransportStreams
 
     from acp_tui.config.mcp import ResolvedServer

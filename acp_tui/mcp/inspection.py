@@ -10,7 +10,9 @@ import hashlib
 import json
 import time
 from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.mcp.callbacks import ServerHandlers
@@ -18,9 +20,6 @@ from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Sequence
-    from pathlib import Path
-
     import httpx2
     from mcp_types import Prompt, Resource, ResourceTemplate
 

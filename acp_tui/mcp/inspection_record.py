@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from acp_tui.session.safe_text import escape_line
 from acp_tui.store.mcp_facts import McpFacts, McpOffers, ServerTest, ToolChanges
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 
 

@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import json
 import logging
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,8 +18,6 @@ from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES, LineSplitter, decode, i
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     RequestHandler = Callable[[str, Any, "RequestId"], Awaitable[Any]]
     """Called with the method, the parameters and the id of a request; returns the result."""
     NotificationHandler = Callable[[str, Any], None]

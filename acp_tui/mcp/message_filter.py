@@ -9,24 +9,29 @@ The SDK rejects a whole answer because of one invalid part. `repair_answer` leav
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import mcp_types as types
 from mcp.shared.message import SessionMessage
-from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCRequest, JSONRPCResponse, methods
+from mcp_types import (
+    INVALID_REQUEST,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    methods,
+)
 from mcp_types.version import LATEST_HANDSHAKE_VERSION
 from pydantic import BaseModel, ValidationError
 
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
-    from contextlib import AbstractAsyncContextManager
-    from types import TracebackType
-
     from mcp.client._transport import ReadStream, TransportStreams, WriteStream
-    from mcp_types import RequestId
 
 
 _HANDSHAKES = ("initialize", "server/discover")

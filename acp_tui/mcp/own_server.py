@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui import __version__
 from acp_tui.mcp.app_link import AppLink, open_standard_streams
-from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer
+from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, RequestId
 from acp_tui.session.mcp_tool import OWN_SERVER
 from acp_tui.session.record import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-    from pathlib import Path
-
-    from acp_tui.mcp.json_rpc_peer import RequestId
-
     Notify = Callable[[str, dict[str, Any]], Awaitable[None]]
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

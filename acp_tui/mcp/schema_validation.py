@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.cpu_limit import CpuLimitError, cpu_limit
 from acp_tui.schema_form.values import SchemaFault
 from acp_tui.session.safe_text import escape_line, exceeds_depth, visible_excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_SECONDS = 0.3
 """The limit of CPU time for one check. A hostile schema can make a check take years."""

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.config.paths import paths
-from acp_tui.mcp.callbacks import ServerHandlers
-from acp_tui.mcp.failures import mask_secrets, secret_values
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.mcp.callbacks import ServerHandlers, ServerLogMessage
+from acp_tui.mcp.failures import ServerFailure, mask_secrets, secret_values
+from acp_tui.store.mcp_log import McpLog, RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.callbacks import ServerLogMessage
     from acp_tui.mcp.calls import CallResult
-    from acp_tui.mcp.failures import ServerFailure
-    from acp_tui.store.mcp_log import RecordKind
 
 
 BURST_LINES = 1000

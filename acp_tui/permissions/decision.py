@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.config.validators import POLICIES, Policy
 from acp_tui.permissions.rule_matching import applies, find_obstacle, is_sum_of_parts, matches, strongest
-from acp_tui.permissions.rules import describe_rule
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_rule
 from acp_tui.session.safe_text import escape_controls, escape_invisible_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from acp_tui.permissions.rules import AgentIdentity, Rule
     from acp_tui.permissions.subject import McpCallKey, Subject, Target
     from acp_tui.session.state import ToolCall
 

@@ -11,21 +11,17 @@ from __future__ import annotations
 import json
 import logging
 import threading
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.permissions.rules import is_time
+from acp_tui.permissions.rules import Rule, is_time
 from acp_tui.store.locks import file_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from pathlib import Path
-
-    from acp_tui.permissions.rules import Rule
 
 log = logging.getLogger(__name__)
 

@@ -36,19 +36,17 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.permissions.commands.risky_arguments import WHOLE_COMMAND
-from acp_tui.permissions.subject import PATH_KINDS
+from acp_tui.permissions.subject import PATH_KINDS, Subject, Target
 from acp_tui.session.mcp_tool import fold_mcp_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from acp_tui.permissions.commands.command_line import CommandPart
     from acp_tui.permissions.rules import AgentIdentity, Rule
-    from acp_tui.permissions.subject import Subject, Target
 
 Match = Literal["yes", "no", "perhaps"]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,15 +12,11 @@ from acp_tui.errors import UsageError, UserError
 from acp_tui.permissions.commands.command_reader import NotPlainError, plain_words
 from acp_tui.permissions.commands.wrappers import prefix_lengths
 from acp_tui.permissions.rule_matching import escape, is_sum_of_parts, matches
-from acp_tui.permissions.rules import Rule
-from acp_tui.permissions.subject import KINDS, PATH_KINDS
+from acp_tui.permissions.rules import AgentIdentity, Rule, RuleDecision, Scope
+from acp_tui.permissions.subject import KINDS, PATH_KINDS, Subject, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_tui.permissions.decision import Decision
-    from acp_tui.permissions.rules import AgentIdentity, RuleDecision, Scope
-    from acp_tui.permissions.subject import Subject, Target
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ import contextlib
 import json
 import time
 import uuid
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import check_own, read_own_json
 from acp_tui.config.paths import paths, private_directory, write_private
@@ -19,11 +21,6 @@ from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.permissions.match_counts import MatchCounts
 from acp_tui.permissions.rules import AD_HOC, Rule, describe_rule, from_dict, to_dict
 from acp_tui.store.locks import LockedError, file_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
-    from pathlib import Path
-
 
 VERSION = 1
 MAX_UNDO = 20

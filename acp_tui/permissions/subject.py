@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +15,6 @@ from acp_tui.config.sensitive_files import sensitive_reason as is_sensitive
 from acp_tui.config.sensitive_files import strongest_reason
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from acp_tui.permissions.commands.command_line import CommandLine
 
 KINDS = (

@@ -9,16 +9,18 @@ never used as a source of commands or files.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.sensitive_files import reason_for_reading, strongest_reason
-from acp_tui.permissions.commands.command_reader import read_command
+from acp_tui.permissions.commands.command_reader import Command, read_command
 from acp_tui.permissions.commands.composite_reader import read_parts
 from acp_tui.permissions.danger.dangerous_commands import find_danger_in_prose
 from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject, Target
 from acp_tui.permissions.tool_call_sources import (
     FILE_KINDS,
+    FoundCommands,
     FoundTool,
     commands_of,
     input_concerns,
@@ -34,10 +36,6 @@ from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Diff, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from acp_tui.permissions.commands.command_reader import Command
-    from acp_tui.permissions.tool_call_sources import FoundCommands
     from acp_tui.protocol.raw_patches import RawPatches
 
 

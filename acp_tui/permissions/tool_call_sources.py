@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import posixpath
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_tui.permissions.subject import MAX_PATH, PATH_KINDS, McpCallKey
+from acp_tui.permissions.subject import MAX_PATH, PATH_KINDS, McpCallKey, PathContext, Subject, Target
 from acp_tui.protocol.json_rpc import decode
-from acp_tui.protocol.raw_patches import RawPatches, read_patches, texts_in
+from acp_tui.protocol.raw_patches import RawPatches, RawText, read_patches, texts_in
 from acp_tui.protocol.raw_values import (
     ARGUMENT_KEYS,
     COMMAND_KEYS,
@@ -25,17 +26,8 @@ from acp_tui.protocol.raw_values import (
     PATTERN_KEYS,
     TEXT_KEYS,
 )
-from acp_tui.session.mcp_tool import fold_mcp_name, tool_names
-from acp_tui.session.state import Content, Diff
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from acp_tui.permissions.subject import PathContext, Subject, Target
-    from acp_tui.protocol.raw_patches import RawText
-    from acp_tui.session.mcp_tool import McpTool
-    from acp_tui.session.state import ToolCall
-
+from acp_tui.session.mcp_tool import McpTool, fold_mcp_name, tool_names
+from acp_tui.session.state import Content, Diff, ToolCall
 
 MAX_NESTING = 4
 _EDITOR_COMMANDS = frozenset({"view", "create", "str_replace", "insert", "undo_edit"})

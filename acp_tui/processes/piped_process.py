@@ -9,15 +9,12 @@ import logging
 import os
 import signal
 from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from acp_tui.processes.reaper import WATCHER_TIMEOUT_SECONDS, read_reports, start_watcher
 from acp_tui.session.safe_text import escape_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
 
 MAX_LINES = 200
 KEPT_LINE_BYTES = 2000

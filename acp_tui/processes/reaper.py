@@ -16,12 +16,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
+from typing import Any
 
 WATCHER_SCRIPT = Path(__file__).with_name("watcher.py")
 OWNER_VARIABLE = "ACP_TUI_OWNER"

@@ -5,8 +5,9 @@ Answers to prompts differ between the dialects of the protocol, so `draft` trans
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from acp_tui.protocol import values
 from acp_tui.protocol.content import read_blocks
@@ -17,16 +18,11 @@ from acp_tui.session.state import (
     AuthMethod,
     Choice,
     ConfigOption,
+    Content,
     Mode,
     SlashCommand,
     SuggestedCommand,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from acp_tui.session.state import Content
-
 
 OpeningMethod = Literal["new", "load", "resume", "fork"]
 OPENING_METHODS: dict[str, OpeningMethod] = {

@@ -9,14 +9,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from acp_tui.session import events as ev
 from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @cache

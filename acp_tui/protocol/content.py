@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from acp_tui.protocol import values
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.state import Annotations, Content, Diff, Location, TerminalRef, ToolContent
 from acp_tui.session.terminal_text import SGR, keep_colours
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 UNREADABLE = "unreadable"
 """The kind of a content block that cannot be read, for example because it has no type."""

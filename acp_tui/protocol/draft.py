@@ -6,15 +6,13 @@ it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal
 
 from acp_tui.protocol import values
 from acp_tui.protocol.token_usage import model_tokens, turn_tokens
 from acp_tui.session import events as ev
 from acp_tui.session.state import RpcError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 VERSION = "0.1.0"
 """The version with which acp-tui asks for the draft."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, TypeGuard
-
-if TYPE_CHECKING:
-    from collections.abc import Container
+from collections.abc import Container
+from typing import Any, TypeGuard
 
 MAX_MESSAGE_BYTES = 256 * 1024 * 1024
 """The longest message that is accepted. Real messages are far shorter; the limit bounds memory."""

@@ -7,13 +7,11 @@ to an agent whose catalogue entry says `question_answers = "qwen"`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.protocol import values
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_QUESTIONS = 20
 """The maximum number of questions in a form. Qwen Code asks at most four at once."""

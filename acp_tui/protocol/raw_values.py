@@ -7,17 +7,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.json_rpc import decode
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.state import PatchHunk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 
 COMMAND_KEYS = (
     *("command", "cmd", "commandLine", "command_line", "shell_command", "shellCommand"),

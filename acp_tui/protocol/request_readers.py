@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.protocol import values
 from acp_tui.protocol.field_faults import field_faults
@@ -12,12 +13,7 @@ from acp_tui.protocol.updates import is_known_request, parent_call_id, read_tool
 from acp_tui.session import events as ev
 from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_line, visible_excerpt
-from acp_tui.session.state import PermissionOption
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from acp_tui.session.state import RequestId, RpcError
+from acp_tui.session.state import PermissionOption, RequestId, RpcError
 
 PERMISSION = "session/request_permission"
 ELICITATION = "elicitation/create"

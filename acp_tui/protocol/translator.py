@@ -8,6 +8,7 @@ Never raises: input that cannot be understood also becomes an event.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import client_records, draft, request_readers, values
@@ -25,17 +26,13 @@ from acp_tui.protocol.json_rpc import is_id, line_fault, own_id
 from acp_tui.protocol.token_usage import read_metrics
 from acp_tui.protocol.updates import is_known_notification, parent_call_id, read_update, similar_name
 from acp_tui.session import events as ev
-from acp_tui.session.record import REQUEST_CANCELLED
+from acp_tui.session.record import REQUEST_CANCELLED, Change, Record
 from acp_tui.session.reduce import reduce
 from acp_tui.session.safe_text import escape_line, visible_excerpt
-from acp_tui.session.state import Session
+from acp_tui.session.state import RequestId, Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from acp_tui.session.events import Event
-    from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import RequestId
 
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 

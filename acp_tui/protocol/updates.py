@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import raw_values, values
@@ -22,13 +23,9 @@ from acp_tui.protocol.raw_patches import patch_diffs
 from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
 from acp_tui.session.safe_text import escape_controls, escape_line, visible_excerpt
-from acp_tui.session.state import Content, Cost, PlanItem
+from acp_tui.session.state import Content, Cost, Level, PlanItem, ToolContent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from acp_tui.session.state import Level, ToolContent
-
     Reader = Callable[[dict[str, Any]], list[ev.Event] | None]
 
 MAX_NAME_CHARACTERS = 40

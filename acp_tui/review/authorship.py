@@ -6,17 +6,12 @@ A set of authors is an integer of bits: `YOU` for the user, `CLOSED` for anybody
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
 from operator import or_
-from typing import TYPE_CHECKING
 
-from acp_tui.diffing.line_diff import changed_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from acp_tui.diffing.line_diff import Block
+from acp_tui.diffing.line_diff import Block, changed_blocks
 
 YOU = 1
 """The bit that stands for the user, or for another program that wrote between turns."""

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import stat
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from acp_tui.review.text_change import TextChange, is_text, join_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
 
 FileKind = Literal["added", "modified", "deleted", "mode", "unknown"]
 PartKind = Literal["hunk", "mode", "whole"]

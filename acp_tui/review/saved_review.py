@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from acp_tui.review.changed_file import ChangedFile, FileVersion
 from acp_tui.review.decisions import ReviewDecision
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
 
 MAX_DECISIONS = 100
 """How many of the latest decisions are saved, so that they can be undone after a restart."""

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from acp_tui.diffing.difference import group_blocks
 from acp_tui.diffing.line_diff import Block, changed_blocks
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 MAX_PREFIX_TO_CHECK = 8_000
 """How many bytes at the start of a file are searched for a NUL byte. Only binary files contain one."""

@@ -8,14 +8,10 @@ from __future__ import annotations
 import json
 import math
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, Form, NotAForm, ValueLimits
+from acp_tui.schema_form.fields import NO_VALUE, Field, FieldChoice, FieldKind, Form, NotAForm, ValueLimits
 from acp_tui.session.safe_text import exceeds_depth
-
-if TYPE_CHECKING:
-    from acp_tui.schema_form.fields import FieldKind
-
 
 MAX_HOPS = 16
 """The maximum number of references that are followed in a row. A longer chain may be a cycle."""

@@ -9,18 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from acp_tui.schema_form.fields import NO_VALUE
+from acp_tui.schema_form.fields import NO_VALUE, Field, FieldKind, Form, ValueLimits
 from acp_tui.schema_form.schema_reader import resolved
 from acp_tui.session.safe_text import exceeds_depth, limit_depth
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from acp_tui.schema_form.fields import Field, FieldKind, Form, ValueLimits
-
 
 if TYPE_CHECKING:
     PatternSearch = Callable[[str, str], bool | None]

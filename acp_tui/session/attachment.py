@@ -6,12 +6,10 @@ A name is a mention only if the file exists, because prompts also contain `@prop
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from acp_tui.session.safe_text import escape_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 class FileMention(NamedTuple):

@@ -9,11 +9,8 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
+from collections.abc import Iterable
+from typing import Any
 
 MAX_DEPTH = 64
 """The maximum number of levels: far more than any protocol needs, far fewer than Python's recursion limit."""

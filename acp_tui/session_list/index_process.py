@@ -11,16 +11,12 @@ import os
 import sys
 import time
 from contextlib import ExitStack, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.errors import UserError
 from acp_tui.session_list.search_index import remove_index, update_index
 from acp_tui.store.locks import LockedError, file_lock
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 WAITING_SECONDS = 0.5
 """Seconds between two attempts to take the lock while another process has it."""

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from acp_tui.config import agent_catalogue
-from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, missing_agent_message
+from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, KnownAgent, missing_agent_message
 from acp_tui.config.paths import paths
 from acp_tui.config.settings import load
 from acp_tui.console import format_moment
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.session_title import UnsentWork, session_title
-from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.store.stored_sessions import StoredSession, list_sessions
 from acp_tui.workspace.git.repository import find_repository
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from acp_tui.config.agent_catalogue import KnownAgent
-    from acp_tui.store.stored_sessions import StoredSession
-
 
 MAX_SESSIONS = 50
 """The maximum number of sessions from the current folder. All other folders together have the same limit."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
@@ -12,16 +14,12 @@ from acp_tui.session.safe_text import escape_line
 from acp_tui.store.drafts_and_history import Drafts, SavedComments
 from acp_tui.store.prune import PruneCandidate, remove_sessions, sessions_in_use
 from acp_tui.store.session_title import UnsentWork, rename_stored_session, session_name, session_title
-from acp_tui.store.stored_sessions import find_session, list_sessions
+from acp_tui.store.stored_sessions import StoredSession, find_session, list_sessions
 from acp_tui.workspace.git.worktree import Worktree, recorded_worktrees
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from pathlib import Path
-
     from acp_tui.controller.agent_sessions import ListedSession
     from acp_tui.session_list.search import SessionFacts
-    from acp_tui.store.stored_sessions import StoredSession
 
 
 MAX_TITLE_CHARACTERS = 200

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Callable, Collection, Container, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.errors import UserError
 from acp_tui.session_list.search_index import (
@@ -20,11 +21,6 @@ from acp_tui.session_list.search_index import (
     plain,
     words_of,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Iterator
-    from pathlib import Path
-
 
 MAX_WORDS = 12
 """The maximum number of words in a query. Further words are ignored."""

@@ -8,8 +8,10 @@ import sqlite3
 import time
 import unicodedata
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config.own_files import UnusableFileError, check_own, open_own
@@ -19,15 +21,11 @@ from acp_tui.entry_kinds.tool_call import changed_paths
 from acp_tui.errors import UserError
 from acp_tui.protocol.translator import fold
 from acp_tui.session.safe_text import escape_controls, escape_line
-from acp_tui.store.stored_sessions import list_sessions
+from acp_tui.store.stored_sessions import StoredSession, list_sessions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
     from acp_tui.session.record import Record
     from acp_tui.session.state import Entry, Session
-    from acp_tui.store.stored_sessions import StoredSession
 
 
 FORMAT = 2

@@ -6,12 +6,8 @@ import hashlib
 import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from acp_tui.store.json_lines_file import JsonLinesFile, latest_of_each
-
-if TYPE_CHECKING:
-    from acp_tui.store.json_lines_file import Record
+from acp_tui.store.json_lines_file import JsonLinesFile, Record, latest_of_each
 
 
 class Drafts:

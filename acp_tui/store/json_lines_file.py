@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import MAX_BYTES, open_own, read_own
 from acp_tui.config.paths import write_private
 from acp_tui.store.locks import change_lock
 from acp_tui.store.wire_log import ends_mid_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 Record = dict[str, Any]
 

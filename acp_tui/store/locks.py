@@ -6,16 +6,12 @@ import errno
 import fcntl
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.config.own_files import open_own
 from acp_tui.config.paths import private_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 RETRY_SECONDS = 0.005
 

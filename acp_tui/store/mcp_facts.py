@@ -10,17 +10,14 @@ import hashlib
 import json
 import re
 import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from acp_tui.config.own_files import read_own_object
 from acp_tui.config.paths import write_private
 from acp_tui.store.locks import change_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from pathlib import Path
-
 
 VERSION = 1
 MAX_SERVERS = 500

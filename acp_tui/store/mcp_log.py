@@ -5,16 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
 
 from acp_tui.session.safe_text import visible_excerpt
 from acp_tui.store.json_lines_file import JsonLinesFile
 from acp_tui.store.redaction import redact_value
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
 
 MAX_LOG_BYTES = 1024 * 1024
 MAX_TEXT = 2000

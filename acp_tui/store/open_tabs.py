@@ -11,18 +11,16 @@ import json
 import logging
 import os
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import open_own, read_own_object
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.store.locks import try_lock, unlock_and_close
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
 
 log = logging.getLogger(__name__)
 

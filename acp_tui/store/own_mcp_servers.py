@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.config import mcp, toml_document
 from acp_tui.config.paths import mcp_file, write_private
 from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.store.locks import change_lock
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 HEADER = (

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.config.paths import write_private
 from acp_tui.store.locks import file_lock
@@ -25,10 +26,6 @@ from acp_tui.store.stored_sessions import (
     sessions_directory,
     store_lock,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 SECONDS_PER_DAY = 86_400
 _REMOVED = ".removed-"

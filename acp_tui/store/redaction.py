@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterator
 from functools import lru_cache, reduce
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
@@ -18,8 +19,6 @@ from acp_tui.protocol.raw_values import FILE_KEYS, PATH_KEYS
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_lines, redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from acp_tui.session.record import Direction
 
 _ENVIRONMENTS = frozenset({"env", "environment", "headers"})

@@ -8,10 +8,12 @@ import os
 import re
 import shutil
 import time
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, UnusableFileError, open_own
 from acp_tui.config.paths import private_directory, write_private
@@ -29,17 +31,11 @@ from acp_tui.store.stored_sessions import (
     STDERR,
     STORE_LOCK_TIMEOUT_SECONDS,
     WIRE,
+    StoredSession,
     sessions_directory,
     store_lock,
 )
 from acp_tui.store.wire_log import NullLog, WireLog
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from acp_tui.store.stored_sessions import StoredSession
-
 
 KEEP_BYTES = 512 * 1024
 """A log that is too large keeps this many bytes at its beginning, and at least as many at its end."""

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.drafts_and_history import Drafts, SavedComments
 from acp_tui.store.secret_patterns import redact_text
-from acp_tui.store.stored_sessions import save_meta
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from acp_tui.store.stored_sessions import StoredSession
-
+from acp_tui.store.stored_sessions import StoredSession, save_meta
 
 MAX_NAME_CHARACTERS = 100
 MAX_RECORDS_SEARCHED = 2_000

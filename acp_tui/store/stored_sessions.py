@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,8 +34,6 @@ from acp_tui.store.redaction import redact_value
 from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from acp_tui.session.record import Record
 
 FORMAT_VERSION = 1

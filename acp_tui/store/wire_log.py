@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
@@ -18,9 +20,6 @@ from acp_tui.session.record import Direction, Record
 from acp_tui.session.safe_text import escape_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from acp_tui.store.redaction import Redactor
 
 _DIRECTIONS = frozenset(get_args(Direction))

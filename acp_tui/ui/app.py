@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import events, on
 
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.base_screen import BaseScreen
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.dialogs.toasts import VisibleToasts, notify_problems, place_toasts
 from acp_tui.ui.keys.key_sequencer import KeySequencer, alt_keys_of
 from acp_tui.ui.tabs.tabs import QuitGuard, Tabs
@@ -27,9 +28,6 @@ from acp_tui.ui.terminal.resilient_app import ResilientApp
 from acp_tui.ui.theme.themes import AppTheme, ThemeChoice
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
-
     from textual.notifications import SeverityLevel
     from textual.screen import Screen
 
@@ -37,7 +35,6 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
     from acp_tui.store.open_tabs import OpenTabsFile
-    from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.tabs.tab_strip import Tab, TabStrip
 
     MakeTabs = Callable[[], tuple[Sequence[BaseScreen], Sequence[BaseScreen]]]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.options import add_action, add_json_option, print_problem_count
 from acp_tui.config import agent_catalogue
 from acp_tui.config import settings as config
-from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
+from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, KnownAgent
 from acp_tui.console import aligned, labelled, print_json
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
 
-    from acp_tui.config.agent_catalogue import KnownAgent
     from acp_tui.config.settings import Settings
 
 

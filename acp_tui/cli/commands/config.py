@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from acp_tui.config.mcp import Server
     from acp_tui.config.settings import Origin, Settings

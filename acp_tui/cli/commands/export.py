@@ -11,7 +11,7 @@ from acp_tui.config.early_settings import AUTO_THEME
 from acp_tui.config.paths import paths, write_private
 from acp_tui.console import content_stream, print_message, replace_unencodable
 from acp_tui.errors import UsageError, UserError, os_errors_reported
-from acp_tui.export import FORMATS, export
+from acp_tui.export import FORMATS, Format, export
 from acp_tui.export.document import SessionMetadata
 from acp_tui.store.stored_sessions import read_session, sessions_directory
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     import argparse
 
     from acp_tui.config.settings import Settings
-    from acp_tui.export import Format
 
 DEFAULT_THEME = "dark"
 _SUFFIXES: dict[str, Format] = {

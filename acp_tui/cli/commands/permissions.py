@@ -7,32 +7,24 @@ import os
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from acp_tui.cli.options import REPEATABLE, add_action, add_folder_options, add_json_option
 from acp_tui.config.agent_catalogue import known_agents
-from acp_tui.config.settings import load
+from acp_tui.config.settings import Settings, load
 from acp_tui.config.validators import POLICIES
 from acp_tui.console import print_json, print_message
 from acp_tui.errors import UsageError
-from acp_tui.permissions.decision import decide
+from acp_tui.permissions.decision import PartVerdict, decide
 from acp_tui.permissions.match_counts import Matches
 from acp_tui.permissions.rule_proposals import parse_spec, wider_rules
 from acp_tui.permissions.rule_store import RuleStore
-from acp_tui.permissions.rules import AgentIdentity, describe_choice, describe_rule
-from acp_tui.permissions.subject import KINDS, PATH_KINDS
+from acp_tui.permissions.rules import AgentIdentity, Rule, describe_choice, describe_rule
+from acp_tui.permissions.subject import KINDS, PATH_KINDS, PathContext, Subject
 from acp_tui.permissions.subject_reader import subject_of_command, subject_of_kind
 from acp_tui.session.safe_text import escape_line
 from acp_tui.workspace.files.file_access import FileAccess, path_context
 from acp_tui.workspace.files.open_folder import Roots
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from acp_tui.config.settings import Settings
-    from acp_tui.permissions.decision import PartVerdict
-    from acp_tui.permissions.rules import Rule
-    from acp_tui.permissions.subject import PathContext, Subject
 
 EPILOG = """\
 examples:

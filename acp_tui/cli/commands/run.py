@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import shlex
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -24,19 +25,16 @@ from acp_tui.config import early_settings
 from acp_tui.config.paths import paths
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.open_tabs import OpenTabsFile, take_open_tabs
+from acp_tui.store.open_tabs import OpenTabsFile, SavedTab, take_open_tabs
 from acp_tui.store.session_title import UnsentWork, session_title
 from acp_tui.store.stored_sessions import read_session, sessions_directory
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
-
     from acp_tui.cli.conversation_setup import ConversationSetup
     from acp_tui.config.mcp import Server, UnsentServer
     from acp_tui.controller import QuestionHandler
     from acp_tui.session_list.launcher_choices import LauncherChoices
-    from acp_tui.store.open_tabs import SavedTab
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace

@@ -8,6 +8,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,14 +35,17 @@ from acp_tui.console import (
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.store.prune import remove_sessions, select_sessions
 from acp_tui.store.session_title import UnsentWork, session_title
-from acp_tui.store.stored_sessions import find_session, list_sessions, read_session, sessions_directory
+from acp_tui.store.stored_sessions import (
+    StoredSession,
+    find_session,
+    list_sessions,
+    read_session,
+    sessions_directory,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.session_list.index_updater import IndexProgress
     from acp_tui.session_list.search import SessionHit
-    from acp_tui.store.stored_sessions import StoredSession
 
 
 DEFAULT_WIDTH = 80

@@ -5,6 +5,7 @@ The answers say whether the files in a folder may choose an agent and MCP server
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,11 @@ from acp_tui.config.paths import paths
 from acp_tui.console import labelled, print_json
 from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_invisible_line
-from acp_tui.store.folder_trust import FolderTrust
+from acp_tui.store.folder_trust import FolderTrust, TrustedFolder
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
-    from acp_tui.store.folder_trust import TrustedFolder
 
 STATES = {True: "trusted", False: "never trusted", None: "not decided"}
 

@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import tomllib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,8 +25,6 @@ from acp_tui.session.safe_text import escape_invisible, escape_line
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from acp_tui.config.mcp import Server
     from acp_tui.store.own_mcp_servers import OwnMcpServers
 

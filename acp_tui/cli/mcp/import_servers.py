@@ -6,12 +6,13 @@ import argparse
 import os
 import shlex
 import stat
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.add import add_options, addition, write
+from acp_tui.cli.mcp.add import Addition, add_options, addition, write
 from acp_tui.cli.mcp.server_fields import ServerField, definition_json
 from acp_tui.cli.options import FAILED, OK
 from acp_tui.config import mcp, mcp_sources, validators
@@ -23,9 +24,6 @@ from acp_tui.store.own_mcp_servers import read_own_servers
 from acp_tui.store.secret_patterns import redact_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from acp_tui.cli.mcp.add import Addition
     from acp_tui.config.mcp import Server
 
 COMMAND_WIDTH = 44

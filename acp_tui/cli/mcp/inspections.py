@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import servers_here
+from acp_tui.cli.mcp.server_selection import ServersHere, servers_here
 from acp_tui.cli.options import FAILED, OK
 from acp_tui.config import mcp
 from acp_tui.console import labelled, print_json, print_message
@@ -19,9 +20,7 @@ from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
 
-    from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.inspection_record import ToolComparison
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import shlex
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.mcp.server_fields import DIGEST_CHARACTERS, ServerField, definition_json, field_lines
-from acp_tui.cli.mcp.server_selection import named_agents, require_known_agent, servers_here, stored_sign_in
+from acp_tui.cli.mcp.server_selection import (
+    ServersHere,
+    named_agents,
+    require_known_agent,
+    servers_here,
+    stored_sign_in,
+)
 from acp_tui.cli.options import add_file_option, print_problem_count
 from acp_tui.cli.project_trust import read_by_agent
 from acp_tui.config import agent_catalogue, mcp
@@ -17,16 +24,13 @@ from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize, print_json, print_message, wrapped
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.mcp_facts import McpFacts
+from acp_tui.store.mcp_facts import McpFacts, ServerFacts, ServerTest
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
-    from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server, ServerState, UnsentServer
     from acp_tui.config.settings import Settings
-    from acp_tui.store.mcp_facts import ServerFacts, ServerTest
 
 
 def fact_fields(server: Server) -> Iterator[ServerField]:

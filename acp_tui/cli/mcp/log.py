@@ -5,7 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from acp_tui.cli.mcp.server_selection import servers_here
 from acp_tui.cli.mcp.server_session import block_text
@@ -15,10 +17,6 @@ from acp_tui.console import content_stream, print_message
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line, json_text, visible_excerpt
 from acp_tui.store.mcp_log import McpLog, read_logs
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 DEFAULT_LINES = 200
 MAX_EXCERPT = 300

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from acp_tui.config.mcp import connection_for
+from acp_tui.config.mcp import Server, SignInSettings, connection_for
 from acp_tui.console import labelled
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.secret_patterns import MASK, is_secret_name, redact_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from acp_tui.config.mcp import Server, SignInSettings
-
 
 DIGEST_CHARACTERS = 12
 """The number of characters of a digest that are shown."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +13,11 @@ from acp_tui.config import settings as config
 from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.validators import closest_match
 from acp_tui.errors import UsageError, UserError
-from acp_tui.mcp.sign_in.token_store import sign_in_state, uses_sign_in
+from acp_tui.mcp.sign_in.token_store import SignInState, sign_in_state, uses_sign_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
     from acp_tui.config.settings import Settings
-    from acp_tui.mcp.sign_in.token_store import SignInState
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Signs in, writes the server's log, and lets the user answer the server's questio
 from __future__ import annotations
 
 import csv
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,20 +16,16 @@ from acp_tui.cli.options import is_interactive, is_yes
 from acp_tui.console import content_stream, format_size, print_json, print_message, wrapped
 from acp_tui.cpu_limit import pattern_found
 from acp_tui.mcp.sign_in.interaction import check_authorization_url
-from acp_tui.schema_form.fields import NO_VALUE, NotAForm, expectation
+from acp_tui.schema_form.fields import NO_VALUE, Field, NotAForm, expectation
 from acp_tui.schema_form.schema_reader import read_form
-from acp_tui.schema_form.values import EntryError, FormAnswer, read_json, read_value
+from acp_tui.schema_form.values import Entry, EntryError, FormAnswer, read_json, read_value
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.callbacks import ElicitationRequest
     from acp_tui.mcp.connection import McpConnection
     from acp_tui.mcp.server_recorder import ServerRecorder
-    from acp_tui.schema_form.fields import Field
-    from acp_tui.schema_form.values import Entry
 
 DECLINE = FormAnswer("decline")
 MAX_DEFAULT = 60

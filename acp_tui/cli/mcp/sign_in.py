@@ -6,6 +6,7 @@ import asyncio
 import json
 import sys
 import termios
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,14 +15,11 @@ from acp_tui.cli.mcp.server_selection import server_named
 from acp_tui.cli.options import CANCELLED, add_file_option, is_yes
 from acp_tui.console import wrapped
 from acp_tui.errors import UserError
-from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInInteraction
+from acp_tui.mcp.sign_in.interaction import AuthorizationUrl, SignInCancelled, SignInInteraction
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
-
-    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl
 
 
 def configure(parser: argparse.ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from acp_tui.cli.mcp.server_selection import require_known_agent, servers_here
@@ -11,7 +12,6 @@ from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
 
     from acp_tui.config.mcp import Server
 

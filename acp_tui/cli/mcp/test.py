@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.cli.mcp.server_selection import servers_here, stored_sign_in
+from acp_tui.cli.mcp.server_selection import ServersHere, servers_here, stored_sign_in
 from acp_tui.cli.options import FAILED, OK, add_file_option
 from acp_tui.console import labelled, pluralize, print_alert, print_json, print_message
 from acp_tui.errors import UsageError
@@ -15,10 +16,8 @@ from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, e
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
 
     from acp_tui.cli.mcp.inspections import Inspected
-    from acp_tui.cli.mcp.server_selection import ServersHere
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.inspection import Inspection, ToolInfo
 

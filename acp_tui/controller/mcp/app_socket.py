@@ -24,19 +24,16 @@ import secrets
 import socket
 import struct
 import tempfile
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.mcp.json_rpc_peer import JsonRpcError, JsonRpcPeer, SocketStream
-from acp_tui.processes.reaper import FOLDER_NAME_BYTES, ReaperClosedError
+from acp_tui.processes.reaper import FOLDER_NAME_BYTES, Reaper, ReaperClosedError
 from acp_tui.session.record import INVALID_PARAMS, METHOD_NOT_FOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
-    from pathlib import Path
-
-    from acp_tui.processes.reaper import Reaper
-
     Handler = Callable[[dict[str, Any]], Awaitable[Any]]
     """Called with the parameters of a request; returns the result or raises `JsonRpcError`."""
 

@@ -8,34 +8,30 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.config.paths import paths
-from acp_tui.controller.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.permission_gate import GUARD_OPTIONS, PermissionGate, Verdict
 from acp_tui.controller.user_questions import FormRequest, Question
 from acp_tui.errors import UserError
 from acp_tui.mcp.failures import mask_secrets, recordable_result, secret_values, shorten_for_record
 from acp_tui.mcp.json_rpc_peer import JsonRpcError
 from acp_tui.protocol.json_rpc import decode
-from acp_tui.session.events import Decided, McpCalled, Noticed
+from acp_tui.session.events import Decided, Event, McpCalled, Noticed
 from acp_tui.session.mcp_tool import McpTool
 from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_line
 from acp_tui.session.state import ToolCall
 from acp_tui.store.mcp_facts import McpFacts
-from acp_tui.store.mcp_log import McpLog
+from acp_tui.store.mcp_log import McpLog, RecordKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
-    from pathlib import Path
-
     from acp_tui.config.mcp import ResolvedServer, SentServer
     from acp_tui.controller.mcp.app_socket import AppSocket, Handler
-    from acp_tui.controller.permission_gate import PermissionGate, Verdict
     from acp_tui.permissions.subject import PathContext, Subject
     from acp_tui.schema_form.values import FormAnswer
-    from acp_tui.session.events import Event
-    from acp_tui.store.mcp_log import RecordKind
 
 
 _Answer = TypeVar("_Answer")

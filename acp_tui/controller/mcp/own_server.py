@@ -9,33 +9,35 @@ import secrets
 import shlex
 import shutil
 import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.controller.mcp.own_tools import BuiltInTools, InvalidCallError, PreparedCall, ToolResult, failure
-from acp_tui.controller.permission_gate import GUARD_OPTIONS
+from acp_tui.controller.mcp.own_tools import (
+    BuiltInTools,
+    InvalidCallError,
+    PreparedCall,
+    ToolResult,
+    UserInterface,
+    failure,
+)
+from acp_tui.controller.permission_gate import GUARD_OPTIONS, PermissionGate
 from acp_tui.controller.user_questions import Question
 from acp_tui.errors import Refusal
 from acp_tui.mcp.json_rpc_peer import JsonRpcError
-from acp_tui.mcp.own_server import BUILT_IN, McpMessages
+from acp_tui.mcp.own_server import BUILT_IN, McpMessages, ToolSource
 from acp_tui.permissions.subject import Subject
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
-from acp_tui.session.events import OwnToolCalled, OwnToolEnded
+from acp_tui.session.events import Event, OwnToolCalled, OwnToolEnded
 from acp_tui.session.mcp_tool import OWN_SERVER
 from acp_tui.session.record import INVALID_PARAMS
 from acp_tui.session.safe_text import escape_controls
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
     from acp_tui.config.user_tools import UserTool
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.controller.mcp.app_socket import AppSocket, Handler
-    from acp_tui.controller.mcp.own_tools import UserInterface
-    from acp_tui.controller.permission_gate import PermissionGate
     from acp_tui.controller.request_params import Params
-    from acp_tui.mcp.own_server import ToolSource
-    from acp_tui.session.events import Event
     from acp_tui.session.state import Agent, Session
     from acp_tui.workspace.files.file_access import FileAccess
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import posixpath
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -16,8 +17,6 @@ from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import Target
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from acp_tui.controller.baseline_tracker import BaselineTracker
     from acp_tui.schema_form.values import FormAnswer
     from acp_tui.workspace.files.file_access import FileAccess

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from pathlib import Path
-
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.calls import PromptResult
     from acp_tui.mcp.connection import McpConnection

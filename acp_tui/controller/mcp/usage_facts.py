@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
-from acp_tui.session.events import McpCalled, SessionOpened, SessionOpening
+from acp_tui.session.events import Event, McpCalled, SessionOpened, SessionOpening
 from acp_tui.session.state import ToolCall
 from acp_tui.store.mcp_facts import McpFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.config.mcp import Server
-    from acp_tui.session.events import Event
     from acp_tui.session.record import Change
 
 

@@ -7,22 +7,27 @@ import contextlib
 import json
 import sys
 import time
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.mcp.inspection import LIST_TIMEOUT_SECONDS, MAX_ITEMS, combined_digest, tool_digest
-from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError, JsonRpcPeer, PeerClosedError
+from acp_tui.mcp.json_rpc_peer import (
+    SERVER_ERROR,
+    ByteStream,
+    JsonRpcError,
+    JsonRpcPeer,
+    PeerClosedError,
+    RequestId,
+)
 from acp_tui.mcp.server_recorder import LogBudget
 from acp_tui.session.record import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND
 from acp_tui.session.safe_text import escape_line, limit_depth
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.app_link import AppLink
-    from acp_tui.mcp.json_rpc_peer import ByteStream, RequestId
 
     OpenUpstream = Callable[[ResolvedServer, "Downstream", dict[str, Any]], Awaitable["Upstream"]]
     """Connects to a server. The last argument is the client capabilities to announce to the server."""

@@ -7,21 +7,31 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.config.mcp import ResolvedServer
 from acp_tui.errors import UserError
 from acp_tui.mcp.app_link import AppLink, open_standard_streams
-from acp_tui.mcp.bridge.bridge import NO_APP, AppCallGuard, Bridge, NoCallGuard
+from acp_tui.mcp.bridge.bridge import (
+    NO_APP,
+    AppCallGuard,
+    Bridge,
+    CallGuard,
+    Downstream,
+    NoCallGuard,
+    Upstream,
+)
 from acp_tui.mcp.failures import error_lines
-from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError, JsonRpcPeer, PeerClosedError, RequestId
+from acp_tui.mcp.json_rpc_peer import (
+    SERVER_ERROR,
+    JsonRpcError,
+    JsonRpcPeer,
+    PeerClosedError,
+    RequestId,
+    SocketStream,
+)
 from acp_tui.processes.piped_process import PipedProcess, StartError, signal_name
 from acp_tui.session.safe_text import escape_line
-
-if TYPE_CHECKING:
-    from acp_tui.mcp.bridge.bridge import CallGuard, Downstream, Upstream
-    from acp_tui.mcp.json_rpc_peer import SocketStream
-
 
 EXIT_SECONDS = 0.5
 """How long to wait for the exit of a process that has closed its stdout."""

@@ -19,10 +19,10 @@ from mcp import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 from pydantic import TypeAdapter
 
-from acp_tui.mcp.callbacks import ServerHandlers
-from acp_tui.mcp.connection import connect
+from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers
+from acp_tui.mcp.connection import McpConnection, connect
 from acp_tui.mcp.failures import ServerFailure
-from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError
+from acp_tui.mcp.json_rpc_peer import SERVER_ERROR, JsonRpcError, RequestId
 from acp_tui.mcp.sign_in.actions import provider_for
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.record import METHOD_NOT_FOUND
@@ -30,9 +30,6 @@ from acp_tui.session.record import METHOD_NOT_FOUND
 if TYPE_CHECKING:
     from acp_tui.config.mcp import ResolvedServer
     from acp_tui.mcp.bridge.bridge import Downstream
-    from acp_tui.mcp.callbacks import ElicitationRequest
-    from acp_tui.mcp.connection import McpConnection
-    from acp_tui.mcp.json_rpc_peer import RequestId
 
 MAX_ROUNDS = 10
 """The maximum number of rounds of questions that a server may ask before it answers a request."""

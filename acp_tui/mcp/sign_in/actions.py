@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import httpx2
 
-from acp_tui.config.mcp import SignInSettings
+from acp_tui.config.mcp import ResolvedServer, SignInSettings
 from acp_tui.mcp.connection import connect
-from acp_tui.mcp.sign_in.interaction import SignInError
+from acp_tui.mcp.sign_in.interaction import SignInError, SignInInteraction
 from acp_tui.mcp.sign_in.provider import SignInProvider
 from acp_tui.mcp.sign_in.request_guard import limit_answer
 from acp_tui.mcp.sign_in.token_store import SignInState, local_time, sign_in_state, uses_sign_in
-
-if TYPE_CHECKING:
-    from acp_tui.config.mcp import ResolvedServer
-    from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
 
 def provider_for(

@@ -6,21 +6,22 @@ import asyncio
 import re
 import secrets
 import socket
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, check_authorization_url
+from acp_tui.mcp.sign_in.interaction import (
+    AuthorizationUrl,
+    SignInCancelled,
+    SignInError,
+    SignInInteraction,
+    check_authorization_url,
+)
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.secret_patterns import redact_text
 from acp_tui.web_browser import has_browser, open_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from acp_tui.mcp.sign_in.interaction import AuthorizationUrl, SignInInteraction
-
 
 WAIT_SECONDS = 600.0
 """How long to wait for the user in the browser. Login pages and codes have usually expired by then."""

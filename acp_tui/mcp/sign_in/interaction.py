@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from acp_tui.mcp.failures import FailureCause, ServerFailure
 from acp_tui.session.safe_text import escape_line
 from acp_tui.web_browser import check_web_address
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import json
 import logging
 import shlex
 import time
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -32,17 +33,14 @@ from pydantic import AnyUrl, BaseModel, ValidationError
 
 from acp_tui import __version__
 from acp_tui.mcp.sign_in.browser_round_trip import BrowserRoundTrip, shown_error
-from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInRequired
+from acp_tui.mcp.sign_in.interaction import SignInCancelled, SignInError, SignInInteraction, SignInRequired
 from acp_tui.mcp.sign_in.request_guard import RequestGuard, limited
 from acp_tui.mcp.sign_in.token_store import StoredSignIn, TokenStore
 from acp_tui.session.safe_text import escape_line
 from acp_tui.web_browser import is_safe_scheme
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-
     from acp_tui.config.mcp import SignInSettings
-    from acp_tui.mcp.sign_in.interaction import SignInInteraction
 
 
 ModelT = TypeVar("ModelT", bound=BaseModel)

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx2
 
 from acp_tui.mcp.sign_in.interaction import SignInError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 
 MAX_ANSWER_BYTES = 1_000_000
 """The maximum length of an answer of an authorization server, and of a refusal by the MCP server."""

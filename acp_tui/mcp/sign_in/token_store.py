@@ -12,9 +12,11 @@ import hashlib
 import json
 import os
 import time
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -24,9 +26,6 @@ from acp_tui.mcp.sign_in.interaction import SignInError
 from acp_tui.store.locks import try_lock
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
     from acp_tui.config.mcp import ResolvedServer, Server
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, CommandPart, Word
+from acp_tui.permissions.commands.command_line import MAX_COMMAND_LENGTH, CommandLine, CommandPart, Word
 from acp_tui.permissions.commands.named_files import sensitive_files
 from acp_tui.permissions.commands.printed_secrets import printed_secrets
 from acp_tui.permissions.commands.program_arguments import files_written_by_options
@@ -16,16 +16,8 @@ from acp_tui.permissions.commands.risky_arguments import find_argument_risks, si
 from acp_tui.permissions.commands.shell_parser import TOO_LONG, parse_argv, parse_command_line
 from acp_tui.permissions.commands.wrappers import shell_script
 from acp_tui.permissions.danger.dangerous_commands import find_danger
-from acp_tui.permissions.danger.steps import expand_steps
-from acp_tui.permissions.subject import Target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from acp_tui.permissions.commands.command_line import CommandLine
-    from acp_tui.permissions.danger.steps import Step
-    from acp_tui.permissions.subject import PathContext
-
+from acp_tui.permissions.danger.steps import Step, expand_steps
+from acp_tui.permissions.subject import PathContext, Target
 
 _PIECE = re.compile(r"""(?P<bare>[\w@%+=:,./-]+)|'(?P<single>[^']*)'|"(?P<double>[^"$`\\!]*)\"""")
 _BLANKS = re.compile(r"[ \t]+")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -27,8 +28,6 @@ from acp_tui.permissions.danger.downloads import runs_input
 from acp_tui.permissions.danger.steps import expand_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from acp_tui.permissions.commands.command_line import CommandPart
     from acp_tui.permissions.subject import PathContext, Target
 

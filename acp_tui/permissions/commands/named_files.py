@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from acp_tui.config.sensitive_files import glob_may_match_sensitive, reason_for_
 from acp_tui.permissions.danger.inline_code import code_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from acp_tui.permissions.commands.command_line import CommandLine
     from acp_tui.permissions.danger.steps import Step
     from acp_tui.permissions.subject import PathContext, Target

@@ -7,6 +7,7 @@ of the rules that allow commands only an exact one for this command does.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING
@@ -15,8 +16,6 @@ from acp_tui.permissions.danger.inline_code import code_of
 from acp_tui.store.secret_patterns import is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from acp_tui.permissions.danger.steps import Step
 
 MAX_TEXT = 4096

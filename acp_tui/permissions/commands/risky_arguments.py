@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.program_arguments import evaluates, find_program_risks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
     from acp_tui.permissions.subject import PathContext, Target
 
 

@@ -8,8 +8,8 @@ reported.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, takewhile
-from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.command_line import CommandLine, CommandPart, Word
 from acp_tui.permissions.commands.shell_parser import parse_command_line
@@ -22,10 +22,6 @@ from acp_tui.permissions.danger.protected_paths import (
     is_wild,
 )
 from acp_tui.permissions.danger.steps import Step, expand_steps, find_feeders
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
 
 _FORMATTERS = re.compile(
     r"(?:mkfs|newfs)[\w.]*|mke2fs|mkntfs|mkdosfs|mkexfatfs|mkreiserfs|wipefs|blkdiscard|mkswap|sg_format"

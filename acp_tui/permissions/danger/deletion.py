@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
 
 from acp_tui.permissions.danger.protected_paths import (
     HOME,
@@ -18,9 +18,6 @@ from acp_tui.permissions.danger.protected_paths import (
     join_path,
 )
 from acp_tui.permissions.danger.steps import Step, find_feeders
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
 
 _RECURSIVE_REMOVERS = frozenset({"rimraf", "trash", "trash-put", "wipe", "del-cli", "rip"})
 REMOVERS = frozenset({"rm", "grm", "srm", "unlink", "rmdir", "shred", "gio"}) | _RECURSIVE_REMOVERS

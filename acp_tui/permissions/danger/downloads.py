@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from acp_tui.permissions.commands.wrappers import SHELLS
@@ -17,8 +18,6 @@ from acp_tui.permissions.danger.inline_code import (
 from acp_tui.permissions.danger.steps import Step, find_feeders
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.permissions.commands.command_line import CommandPart
 
 DOWNLOADERS = frozenset({

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 ROOT = "everything on this machine"
 HOME = "the home directory"

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from itertools import islice, pairwise, product, takewhile
-from typing import TYPE_CHECKING
 
-from acp_tui.permissions.commands.command_line import CommandPart, Redirection, Word, replace_escapes
+from acp_tui.permissions.commands.command_line import (
+    CommandLine,
+    CommandPart,
+    Redirection,
+    Word,
+    replace_escapes,
+)
 from acp_tui.permissions.commands.shell_parser import parse_argv
 from acp_tui.permissions.commands.wrappers import SHELLS
 from acp_tui.permissions.danger.protected_paths import join_path
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from acp_tui.permissions.commands.command_line import CommandLine
 
 MAX_WORDS = 100
 """The maximum number of words that one word is expanded to."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from acp_tui.session.record import Change
-from acp_tui.session.state import AgentMessage, Notice, Terminal, Thought, Unrecognised
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from acp_tui.session.state import Entry, Level, Session
+from acp_tui.session.state import AgentMessage, Entry, Level, Notice, Session, Terminal, Thought, Unrecognised
 
 
 def add_entry(session: Session, entry: Entry, at: float) -> list[Change]:

@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING
 from acp_tui.session.offered_options import current_settings, value_name
 from acp_tui.session.reduce.entries import add_notice, facts_changed
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Cost, McpCall, Mode, QueuedPrompt, TurnUsage, Usage
+from acp_tui.session.state import (
+    ConfigOption,
+    Cost,
+    Level,
+    McpCall,
+    Mode,
+    QueuedPrompt,
+    Session,
+    TurnUsage,
+    Usage,
+)
 from acp_tui.session.usage_text import quota_words
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.record import Change
-    from acp_tui.session.state import ConfigOption, Level, Session
 
 
 MAX_MCP_CALLS = 200

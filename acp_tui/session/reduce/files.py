@@ -7,20 +7,17 @@ an entry, so that it appears in the transcript, in the Files pane and in exports
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from acp_tui.session.record import NOT_ALLOWED, RESOURCE_NOT_FOUND
+from acp_tui.session.record import NOT_ALLOWED, RESOURCE_NOT_FOUND, Change
 from acp_tui.session.reduce.entries import add_entry, add_notice, out_of_phase, touch
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Diff, FileBefore, Location, ToolCall
+from acp_tui.session.state import Diff, FileBefore, Location, Session, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_tui.session import events as ev
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
 
 MAX_RECENT_ENTRIES = 50
 """The maximum number of recent entries to search for a tool call that already shows a file."""

@@ -13,25 +13,22 @@ last known prompt but has more prompts than are known, or if it belongs to anoth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.session import events as ev
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.record import Change
 from acp_tui.session.reduce.entries import add_notice, end_message, facts_changed
 from acp_tui.session.reduce.tool_calls import close_open_calls
-from acp_tui.session.state import AnnotatedText, Message, Replay, Session, TurnEnd, UserMessage
+from acp_tui.session.state import AnnotatedText, Entry, Message, Replay, Session, TurnEnd, UserMessage
 
 LATE_PAUSE = 2.0
 """The longest pause in a replay, in seconds, once all expected history has arrived."""
 REPLAYED_NOTHING = "The agent did not replay the history: it may not remember the conversation above"
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeVar
-
     from acp_tui.session.events import Event
-    from acp_tui.session.state import Entry
 
     AnyEntry = TypeVar("AnyEntry", bound=Entry)
     Handler = Callable[[Session, Event, float], list[Change]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.record import REQUEST_CANCELLED
+from acp_tui.session.record import REQUEST_CANCELLED, Change
 from acp_tui.session.reduce import history, requests, subagents
 from acp_tui.session.reduce.entries import add_notice, end_message, facts_changed, touch
 from acp_tui.session.reduce.facts import begin_restore, reset_facts, set_modes, set_options, update_settings
@@ -13,12 +13,10 @@ from acp_tui.session.reduce.terminals import end_agent_terminals
 from acp_tui.session.reduce.tool_calls import close_open_calls, end_own_tool_calls
 from acp_tui.session.reduce.turns import end_turn, note_error
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Message, Notice, Process, RpcError
+from acp_tui.session.state import Message, Notice, Phase, Process, RpcError, Session
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Phase, Session
 
 
 _RESUMED = "Session resumed"

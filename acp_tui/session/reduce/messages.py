@@ -11,8 +11,10 @@ from acp_tui.session.reduce.entries import add_entry, end_message, out_of_phase,
 from acp_tui.session.state import (
     AgentMessage,
     AnnotatedText,
+    Annotations,
     Content,
     Message,
+    Session,
     SessionMessage,
     Thought,
     UserMessage,
@@ -20,7 +22,6 @@ from acp_tui.session.state import (
 
 if TYPE_CHECKING:
     from acp_tui.session.events import ContentChunk, SessionMessageChanged, TextChunk
-    from acp_tui.session.state import Annotations, Session
 
 _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "user": UserMessage}
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)

@@ -11,15 +11,14 @@ from acp_tui.session.record import (
     NOT_ALLOWED,
     REQUEST_CANCELLED,
     RESOURCE_NOT_FOUND,
+    Change,
 )
 from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.safe_text import escape_line, visible_excerpt
-from acp_tui.session.state import Notice, Unrecognised
+from acp_tui.session.state import Notice, Session, Unrecognised
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
 
 MAX_DETAIL = 4_000
 """The maximum number of characters to show of an invalid message or output. The log has the whole text."""

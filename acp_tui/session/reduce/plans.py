@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.reduce.entries import add_entry, facts_changed, out_of_phase, touch
-from acp_tui.session.state import Compaction, Plan
+from acp_tui.session.state import Compaction, Content, Plan, PlanItem, Session
 
 if TYPE_CHECKING:
     from acp_tui.session.events import CompactionChanged, CompactionChunk, PlanChanged
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Content, PlanItem, Session
 
 
 def plan_changed(session: Session, event: PlanChanged, at: float) -> list[Change]:

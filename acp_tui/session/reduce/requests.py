@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from acp_tui.session.reduce.entries import add_entry, add_notice, facts_changed, out_of_phase, touch
 from acp_tui.session.reduce.notices import add_fault
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
-from acp_tui.session.state import Elicitation, Permission
+from acp_tui.session.state import Elicitation, Permission, Session
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.events import Decided
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
 
 
 _GERUNDS = {"read": "reading", "edit": "editing", "run": "running", "use": "using"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.session import events as ev
 from acp_tui.session.reduce import history
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.session.record import Change
     from acp_tui.session.state import Session
 

@@ -6,12 +6,11 @@ import shlex
 from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
-from acp_tui.session.state import Terminal, TerminalRef
+from acp_tui.session.state import Session, Terminal, TerminalOwner, TerminalRef, ToolCall
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Session, TerminalOwner, ToolCall
 
 
 MAX_COMPARED_CALLS = 50

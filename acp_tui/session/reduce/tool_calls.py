@@ -10,14 +10,23 @@ from acp_tui.session.mcp_tool import OWN_SERVER, McpTool, find_mcp_tool, mcp_too
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.reduce.terminals import set_agent_command
 from acp_tui.session.safe_text import escape_controls, escape_line
-from acp_tui.session.state import Content, Diff, Location, OwnToolCall, TerminalRef, ToolCall
+from acp_tui.session.state import (
+    Content,
+    Diff,
+    Location,
+    OwnToolCall,
+    Session,
+    Terminal,
+    TerminalRef,
+    ToolCall,
+    ToolContent,
+)
 from acp_tui.session.terminal_text import strip_colours
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
     from acp_tui.session.events import DiffPlaced, ToolCallChanged
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Session, Terminal, ToolContent
 
 
 _UNFINISHED = ("pending", "in_progress")

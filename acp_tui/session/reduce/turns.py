@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.record import REQUEST_CANCELLED
+from acp_tui.session.record import REQUEST_CANCELLED, Change
 from acp_tui.session.reduce import history
 from acp_tui.session.reduce.entries import add_entry, facts_changed, is_user_command, touch
 from acp_tui.session.reduce.facts import begin_turn_usage, end_restore, note_turn_tokens, pause_queue
@@ -15,8 +15,10 @@ from acp_tui.session.reduce.tool_calls import close_open_calls, is_unfinished
 from acp_tui.session.safe_text import visible_excerpt
 from acp_tui.session.state import (
     AgentMessage,
+    Content,
     Notice,
     RpcError,
+    Session,
     TerminalRef,
     ToolCall,
     TurnEnd,
@@ -25,8 +27,6 @@ from acp_tui.session.state import (
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
-    from acp_tui.session.record import Change
-    from acp_tui.session.state import Content, Session
 
 MAX_ID_CHARACTERS = 80
 

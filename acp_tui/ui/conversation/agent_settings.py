@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine, Iterator
 from typing import TYPE_CHECKING
 
 from acp_tui.session.offered_options import offered_options
-from acp_tui.session.state import Choice
-from acp_tui.ui.screens.options import OptionChanges
+from acp_tui.session.state import Choice, ConfigOption
+from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterator
-
     from acp_tui.config.validators import Policy
-    from acp_tui.session.state import ConfigOption
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
-    from acp_tui.ui.screens.options import OptionsScreen
 
 
 class AgentSettings:

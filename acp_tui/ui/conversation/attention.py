@@ -13,19 +13,16 @@ import logging
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from acp_tui.session.safe_text import escape_line
-from acp_tui.ui.dialogs.base_screen import app_of
-from acp_tui.ui.terminal.passthrough import osc, wrap_for_multiplexer, write_to_terminal
+from acp_tui.ui.dialogs.base_screen import BaseScreen, app_of
+from acp_tui.ui.terminal.passthrough import Activity, osc, wrap_for_multiplexer, write_to_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from acp_tui.config.settings import Settings
     from acp_tui.config.validators import Problem
-    from acp_tui.ui.dialogs.base_screen import BaseScreen
-    from acp_tui.ui.terminal.passthrough import Activity
     from acp_tui.ui.widgets.status_line import StatusFacts
 
 

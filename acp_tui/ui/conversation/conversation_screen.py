@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 
 from acp_tui.errors import UserError
-from acp_tui.session.state import Session, Terminal
+from acp_tui.session.state import AuthMethod, Entry, Session, Terminal
 from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.agent_settings import AgentSettings
@@ -24,13 +25,13 @@ from acp_tui.ui.conversation.question_dialogs import PendingQuestions, QuestionD
 from acp_tui.ui.conversation.reopening import AgentReadiness, Continuation
 from acp_tui.ui.conversation.review_opener import ReviewOpener
 from acp_tui.ui.conversation.rewind import RewindActions
-from acp_tui.ui.conversation.runner import ConversationRunner
+from acp_tui.ui.conversation.runner import ConversationRunner, PreparedConversation
 from acp_tui.ui.conversation.session_screen import SessionScreen
 from acp_tui.ui.conversation.sign_in_dialogs import SignInDialogs
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 from acp_tui.ui.conversation.subagent_screen import SubagentViews
 from acp_tui.ui.conversation.worktree_finish import WorktreeFinish
-from acp_tui.ui.dialogs.base_screen import app_of, conversation_state
+from acp_tui.ui.dialogs.base_screen import TextPlace, app_of, conversation_state
 from acp_tui.ui.dialogs.toasts import notify_problems
 from acp_tui.ui.entries import renderers
 from acp_tui.ui.keys.commands import PaletteCommand
@@ -40,8 +41,6 @@ from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.strips import QuestionStrip, QueueStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from textual.widget import Widget
 
     from acp_tui.app_context import AppContext
@@ -49,10 +48,7 @@ if TYPE_CHECKING:
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import AuthMethod, Entry
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
-    from acp_tui.ui.conversation.runner import PreparedConversation
-    from acp_tui.ui.dialogs.base_screen import TextPlace
 
 
 REPEAT_SECONDS = 1.0

@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import copy
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from acp_tui.session.attachment import CONVERSATION_URI
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_controls
-from acp_tui.session.state import AgentMessage, Diff, Plan, ToolCall
+from acp_tui.session.state import AgentMessage, Diff, Entry, Plan, Session, ToolCall, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from acp_tui.session.state import Entry, Session, UserMessage
     from acp_tui.ui.dialogs.base_screen import BaseScreen
     from acp_tui.workspace.baseline.restore import ReplacedFile
 

@@ -15,11 +15,10 @@ from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.errors import UserError
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_line, visible_json
-from acp_tui.session.state import Session
+from acp_tui.session.state import Entry, Session
 from acp_tui.session.terminal_text import TerminalText
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import Entry
     from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
     from acp_tui.ui.transcript.transcript import Transcript
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from base64 import b64decode
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,8 +14,6 @@ from acp_tui.session.safe_text import escape_invisible_line, escape_line, invisi
 from acp_tui.session.state import SlashCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.calls import PromptResult
     from acp_tui.session.record import Change

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from acp_tui.session.state import Choice, TurnEnd, UserMessage
+from acp_tui.session.state import Agent, Choice, Entry, QueuedPrompt, TurnEnd, UserMessage
 from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.widgets.strips import QueueStrip
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
-    from acp_tui.session.state import Agent, Entry, QueuedPrompt
     from acp_tui.ui.conversation.earlier_conversation import PromptDraft
     from acp_tui.ui.conversation.mcp_servers import ConversationMcp
     from acp_tui.ui.conversation.question_dialogs import QuestionDialogs

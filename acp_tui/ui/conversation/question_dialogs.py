@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -12,20 +13,17 @@ from typing import TYPE_CHECKING, TypeVar
 from acp_tui.entry_labels import asking_subagent
 from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
-from acp_tui.session.state import Elicitation
+from acp_tui.session.state import Elicitation, Session
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.strips import QuestionStrip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from textual.screen import Screen
 
     from acp_tui.controller import Answer, FormRequest, Question
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen, PageQuestion

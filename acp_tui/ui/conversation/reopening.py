@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -17,8 +18,6 @@ from acp_tui.ui.keys.commands import PaletteCommand
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from textual import events
     from textual.geometry import Size
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -23,8 +24,6 @@ from acp_tui.ui.widgets.input_line import FindLine
 from acp_tui.ui.widgets.status_line import StatusLine, format_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from textual.timer import Timer
 
     from acp_tui.controller.player import Player

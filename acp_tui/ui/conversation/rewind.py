@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -16,13 +18,10 @@ from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.entries.headline import line_counts
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Sequence
-    from pathlib import Path
-
     from textual.app import ComposeResult
 
     from acp_tui.controller.conversation import Conversation
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
     from acp_tui.workspace.baseline.turn_history import RewindStep
 

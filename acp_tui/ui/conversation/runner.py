@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from acp_tui.connection.errors import AgentGone
+from acp_tui.connection.errors import AgentGone, SignInNeeded
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-    from pathlib import Path
-
     from acp_tui.app_context import AppContext
-    from acp_tui.connection.errors import SignInNeeded
     from acp_tui.controller import Conversation, QuestionHandler
     from acp_tui.controller.prompt_queue import PromptQueue
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer

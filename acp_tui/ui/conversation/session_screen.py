@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -12,7 +13,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.conversation.entry_actions import EntryActions
 from acp_tui.ui.conversation.side_panes import PaneActions, SidePanes
 from acp_tui.ui.conversation.status_tracker import BACKGROUND_SECONDS, StatusTracker
-from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext
+from acp_tui.ui.dialogs.base_screen import BaseScreen, ConversationFacts, SessionContext, TextPlace
 from acp_tui.ui.panes.pane import PaneItemAction, PanesAction
 from acp_tui.ui.terminal.error_containment import contain_errors
 from acp_tui.ui.transcript.search import TranscriptSearch
@@ -23,8 +24,6 @@ from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.strips import NewBelow
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
-
     from textual.app import ComposeResult
     from textual.layout import Layout
     from textual.widget import Widget
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from acp_tui.controller import Conversation
     from acp_tui.session.record import Change
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.dialogs.base_screen import ConversationFacts, TextPlace
 
 
 FRAME_SECONDS = 1 / 30

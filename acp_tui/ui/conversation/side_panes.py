@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from acp_tui.ui import keys
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.controller import Conversation, FileChange
     from acp_tui.session.record import Change
     from acp_tui.ui.dialogs.base_screen import BaseScreen, SessionContext

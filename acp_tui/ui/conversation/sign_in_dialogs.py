@@ -6,41 +6,35 @@ import os
 import re
 import shlex
 import time
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from rich.segment import Segment
-from textual.app import SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 
 from acp_tui.guarded_question import GuardedAnswer, GuardedQuestion
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, escape_line
-from acp_tui.session.state import AgentMessage, Choice, Notice
+from acp_tui.session.state import AgentMessage, AuthMethod, Choice, Notice
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import app_of
 from acp_tui.ui.dialogs.dialog import BoxDialog, scroll_page
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.keys.commands import PaletteCommand
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
-    from typing import TypeAlias
-
-    from textual.app import ComposeResult
     from textual.strip import Strip
 
     from acp_tui.controller import Conversation
     from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.record import Change
-    from acp_tui.session.state import AuthMethod
     from acp_tui.ui.conversation.reopening import AgentReadiness
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
     Proceed: TypeAlias = Callable[[], Awaitable[None]]

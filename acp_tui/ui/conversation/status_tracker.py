@@ -6,12 +6,11 @@ import math
 from typing import TYPE_CHECKING
 
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Notice, Permission, ToolCall
+from acp_tui.session.state import Entry, Notice, Permission, Session, ToolCall
 from acp_tui.ui.widgets.status_line import CONTEXT_WARNING, Phase, StatusFacts
 
 if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
-    from acp_tui.session.state import Entry, Session
 
 
 ACTING_KINDS = frozenset({"edit", "delete", "move", "execute"})

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.errors import UserError
 from acp_tui.session.record import Change
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Subagent
+from acp_tui.session.state import Entry, Subagent
 from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.session_screen import SessionScreen
 from acp_tui.ui.conversation.status_tracker import StatusTracker
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from acp_tui.session.state import Entry
     from acp_tui.ui.dialogs.base_screen import SessionContext
 
 

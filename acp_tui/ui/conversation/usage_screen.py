@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
@@ -20,16 +21,13 @@ from acp_tui.session.usage_text import (
     total_tokens,
 )
 from acp_tui.ui.dialogs.detail import DetailScreen
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from acp_tui.session.state import Session, TurnUsage, UserMessage
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Spans
 
 

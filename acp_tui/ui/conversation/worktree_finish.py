@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -12,8 +13,6 @@ from acp_tui.ui.keys.commands import PaletteCommand
 from acp_tui.ui.screens.worktree import FinishDecision, FinishDialogs, carry_out, current_status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from acp_tui.ui.conversation.runner import ConversationRunner, PreparedConversation
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.workspace.git.worktree import Worktree

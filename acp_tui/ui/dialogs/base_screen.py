@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import (
     TYPE_CHECKING,
@@ -19,20 +20,17 @@ from textual.message import Message
 
 from acp_tui.entry_kinds.tool_call import changed_paths
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import ToolCall
+from acp_tui.session.state import Session, ToolCall
 from acp_tui.ui.terminal.responsive_screen import ResponsiveScreen
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from textual.dom import DOMNode
     from textual.screen import Screen
 
     from acp_tui.controller import Conversation
     from acp_tui.errors import UserError
-    from acp_tui.session.state import Session
     from acp_tui.ui.keys.commands import PaletteCommand
     from acp_tui.ui.keys.key_sequencer import KeySequencer
     from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle

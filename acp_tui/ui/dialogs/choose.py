@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line
 from acp_tui.session.state import Choice
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.drawing.wrap import wrap
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
-    from textual.widgets import Input
 
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from rich.segment import Segment
@@ -10,26 +11,20 @@ from rich.segment import Segment
 from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.entry_labels import STATUS_ICONS, terminal_command
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
-from acp_tui.session.state import Session
+from acp_tui.session.state import Entry, Session, Terminal
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog, scroll_page
-from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
 from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText, NumberedText
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.app import ComposeResult
     from textual.strip import Strip
     from textual.timer import Timer
-
-    from acp_tui.session.state import Entry, Terminal
-    from acp_tui.ui.drawing.body import Body, LongBody
-    from acp_tui.ui.widgets.bar import Hint
 
 
 if TYPE_CHECKING:

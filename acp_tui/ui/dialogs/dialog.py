@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rich.segment import Segment
@@ -14,19 +15,14 @@ from textual.screen import ModalScreen
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import redraw_in_theme
-from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.theme.palette import Spans, current_palette
+from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
 from acp_tui.ui.widgets.select_list import SelectList
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.app import App, ComposeResult
     from textual.timer import Timer
     from textual.widget import Widget
-
-    from acp_tui.ui.theme.palette import Spans
-    from acp_tui.ui.widgets.bar import Hint
 
 
 CHROME_ROWS = 6

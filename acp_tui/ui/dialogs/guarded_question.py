@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -14,23 +15,19 @@ from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 from acp_tui.web_browser import check_web_address
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from textual.app import ComposeResult
     from textual.screen import Screen
     from textual.strip import Strip
 
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, Self
 
 from rich.table import Table
@@ -18,8 +19,6 @@ from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import word_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.screen import Screen

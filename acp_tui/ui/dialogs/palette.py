@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
@@ -19,8 +20,6 @@ from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.app import App
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from textual.layouts.vertical import VerticalLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import App
     from textual.geometry import Size
     from textual.layout import ArrangeResult

@@ -7,6 +7,7 @@ on the screen. An entry that was never near the visible area has no body; its he
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,8 +19,6 @@ from acp_tui.console import pluralize
 from acp_tui.ui.theme.palette import Palette, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from textual.strip import Strip
 
     from acp_tui.session.state import Session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -10,8 +11,6 @@ from textual.strip import Strip
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.style import Style
     from textual.color import Color
     from textual.filter import LineFilter

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -11,16 +12,13 @@ from rich.segment import Segment
 from textual.strip import Strip
 
 from acp_tui.session.safe_text import escape_controls
-from acp_tui.ui.drawing.body import LinesBody, expander
+from acp_tui.ui.drawing.body import DrawContext, LinesBody, expander
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, wrap
 from acp_tui.ui.keys import KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
     from rich.style import Style
 
-    from acp_tui.ui.drawing.body import DrawContext
     from acp_tui.ui.theme.palette import Spans
 
 

@@ -5,6 +5,7 @@ Tabs are replaced by spaces, because a terminal does not erase the cells that a 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -15,8 +16,6 @@ from rich.style import Style
 from textual.strip import Strip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from acp_tui.workspace.terminals.screen_buffer import Style as Look
     from acp_tui.workspace.terminals.terminal_emulator import Line
 

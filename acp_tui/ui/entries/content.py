@@ -11,7 +11,7 @@ from textual.strip import Strip
 
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.text_format import relative_path
-from acp_tui.ui.drawing.body import LinesBody, expander, more_lines
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody, expander, more_lines
 from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.markdown.block_renderer import code_lines
 from acp_tui.ui.markdown.inline import link_style
@@ -19,7 +19,6 @@ from acp_tui.ui.theme.syntax import language_of
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Content
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Spans
 
 INDENT = "  "

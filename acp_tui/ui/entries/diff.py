@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby, islice, pairwise, zip_longest
 from typing import TYPE_CHECKING, Protocol, TypeVar
 from zlib import crc32
@@ -12,7 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.diffing import Difference, Row, compare_texts, parse_patch
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line
-from acp_tui.ui.drawing.body import Heights, expander, more_lines
+from acp_tui.ui.drawing.body import DrawContext, Heights, expander, more_lines
 from acp_tui.ui.drawing.wrap import (
     MAX_LINE_LENGTH,
     TAB_MARK,
@@ -27,12 +28,9 @@ from acp_tui.ui.drawing.wrap import (
 from acp_tui.ui.theme.palette import NOT_DIM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from rich.style import Style
 
     from acp_tui.session.state import Diff
-    from acp_tui.ui.drawing.body import DrawContext
 
 
 CHUNK_LINES = 32

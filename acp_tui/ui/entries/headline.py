@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,8 +16,6 @@ from acp_tui.ui.drawing.wrap import shorten, shorten_path
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from acp_tui.ui.drawing.body import DrawContext
 
 

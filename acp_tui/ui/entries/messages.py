@@ -12,9 +12,17 @@ from textual.strip import Strip
 from acp_tui.entry_kinds.messages import thought_title
 from acp_tui.entry_labels import compaction_words
 from acp_tui.session.growing_text import GrowingText
-from acp_tui.session.state import AnnotatedText, Content
+from acp_tui.session.state import (
+    AgentMessage,
+    AnnotatedText,
+    Compaction,
+    Content,
+    Message,
+    Thought,
+    UserMessage,
+)
 from acp_tui.text_format import format_duration
-from acp_tui.ui.drawing.body import Heights, LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, Heights, LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, short_hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.entries.content import content_lines, withheld_lines
@@ -23,8 +31,6 @@ from acp_tui.ui.markdown import scanner
 from acp_tui.ui.markdown.document import Document
 
 if TYPE_CHECKING:
-    from acp_tui.session.state import AgentMessage, Compaction, Message, Thought, UserMessage
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Palette, Spans
 
 

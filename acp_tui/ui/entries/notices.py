@@ -9,7 +9,7 @@ from rich.segment import Segment
 from acp_tui.entry_kinds.notices import unfinished_text, unrecognised_json, unrecognised_title
 from acp_tui.session.safe_text import visible_json
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import (
     LazyCopyBody,
     hanging_lines,
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Notice, RpcError, TurnEnd, Unrecognised
-    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✘"}

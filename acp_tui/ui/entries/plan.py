@@ -8,7 +8,7 @@ from rich.segment import Segment
 from rich.style import Style
 
 from acp_tui.entry_labels import CHECKBOXES
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import shorten
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Plan, PlanItem
-    from acp_tui.ui.drawing.body import Body, DrawContext
 
 _CHECKBOXES = {"pending": "☐", "in_progress": "◐", "completed": "☑"}
 _PRIORITIES = {"high": "↑", "low": "↓"}

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.kind_table import KINDS, kind_of
 from acp_tui.session.raw_entry import failure_note, raw_text
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import hard_wrapped_lines, limit_lines, wrapped_lines
 from acp_tui.ui.terminal.error_containment import record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual.strip import Strip
 
     from acp_tui.session.state import Entry
-    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
 def import_renderers() -> None:

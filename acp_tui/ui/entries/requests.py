@@ -9,7 +9,7 @@ from rich.segment import Segment
 
 from acp_tui.entry_labels import answered_by, elicitation_asker, permission_title, permission_verdict
 from acp_tui.session.safe_text import escape_line, visible_excerpt
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import INDENT, hanging_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Elicitation, Permission
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.theme.palette import Spans
 
 

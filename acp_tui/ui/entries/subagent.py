@@ -11,8 +11,8 @@ from rich.segment import Segment
 
 from acp_tui.entry_kinds.subagent import ICON, counts, duration, last_line, message_label, state_of
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Content
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.session.state import Content, SessionMessage, Subagent
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten
 from acp_tui.ui.entries.content import content_lines
@@ -21,8 +21,6 @@ from acp_tui.ui.entries.headline import FOLDED, OPEN, elapsed, headline
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.session.state import SessionMessage, Subagent
-    from acp_tui.ui.drawing.body import Body, DrawContext
 
 INDENT = 4
 UNWRITTEN_STATES = frozenset({"working", "done"})

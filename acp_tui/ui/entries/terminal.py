@@ -13,7 +13,7 @@ from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.session.terminal_text import TerminalText
 from acp_tui.text_format import relative_path
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import Heights, LinesBody, expander, more_lines
+from acp_tui.ui.drawing.body import Body, DrawContext, Heights, LinesBody, expander, more_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, hard_wrap_count, line_segments, make_strip, shorten
 from acp_tui.ui.entries.headline import elapsed, headline
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.session.state import Terminal
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.workspace.terminals.terminal_emulator import Line, TerminalEmulator
 
 

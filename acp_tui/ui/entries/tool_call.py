@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from textual.strip import Strip
 
 from acp_tui.console import pluralize
 from acp_tui.entry_kinds.tool_call import (
+    ShownContent,
     location_label,
     other_locations,
     raw_values,
@@ -30,26 +32,19 @@ from acp_tui.entry_labels import (
 from acp_tui.session.diff_position import first_line
 from acp_tui.session.growing_text import GrowingText
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
-from acp_tui.session.state import Diff, Terminal
+from acp_tui.session.state import Content, Diff, Location, OwnToolCall, Terminal, ToolCall
 from acp_tui.text_format import relative_path
-from acp_tui.ui.drawing.body import LinesBody, expander, more_lines
-from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, json_body, wrapped_lines
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody, expander, more_lines
+from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, Wrapper, json_body, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.entries.content import content_lines
-from acp_tui.ui.entries.headline import elapsed, headline, line_counts
+from acp_tui.ui.entries.headline import StyledText, elapsed, headline, line_counts
 from acp_tui.ui.entries.terminal import FullOutput, OutputBody, exit_text, runs_elsewhere, tail_strips
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from rich.style import Style
 
     from acp_tui.diffing import Difference
-    from acp_tui.entry_kinds.tool_call import ShownContent
-    from acp_tui.session.state import Content, Location, OwnToolCall, ToolCall
-    from acp_tui.ui.drawing.body import Body, DrawContext
-    from acp_tui.ui.drawing.text_layout import Wrapper
-    from acp_tui.ui.entries.headline import StyledText
 
 
 INDENT = 4

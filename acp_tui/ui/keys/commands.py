@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.config.early_settings import AUTO_THEME
-from acp_tui.config.validators import POLICY_SUMMARIES
+from acp_tui.config.validators import POLICY_SUMMARIES, Policy
 from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key
 from acp_tui.ui.theme import themes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
     from textual.screen import Screen
 
-    from acp_tui.config.validators import Policy
     from acp_tui.session.state import ConfigOption, Session
 
 

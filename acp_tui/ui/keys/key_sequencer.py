@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from bisect import insort
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.events import Key, Paste
 
 from acp_tui.ui.keys.key_bindings import is_bound
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from typing import Any
-
     from textual.app import App
     from textual.screen import Screen
     from textual.widget import Widget

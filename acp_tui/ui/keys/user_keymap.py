@@ -6,17 +6,16 @@ This loss is reported as a problem. In scopes where text is typed, letters canno
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.keys import KEYS, SCOPES, TABLE, Key, ScopeName, key_name
 from acp_tui.ui.terminal.textual_keys import key_name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from acp_tui.config.settings import Settings
     from acp_tui.config.validators import Problem
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,6 @@ from acp_tui.ui.markdown.inline import Inline
 from acp_tui.ui.theme.syntax import Highlighter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from markdown_it.tree import SyntaxTreeNode
     from rich.style import Style
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from bisect import bisect_right
 from collections import OrderedDict
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -29,22 +30,17 @@ from acp_tui.ui.markdown.block_renderer import (
     language_label,
     on_background,
 )
-from acp_tui.ui.markdown.inline import Inline, link_definitions, parse
+from acp_tui.ui.markdown.inline import Inline, References, link_definitions, parse
 from acp_tui.ui.markdown.scanner import MarkdownScanner, PlainScanner
-from acp_tui.ui.markdown.section import LINK_DEFINITION
-from acp_tui.ui.theme.palette import NO_STYLE
+from acp_tui.ui.markdown.section import LINK_DEFINITION, Section
+from acp_tui.ui.theme.palette import NO_STYLE, Palette, Spans
 from acp_tui.ui.theme.syntax import Highlighter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from markdown_it.tree import SyntaxTreeNode
     from rich.style import Style
 
     from acp_tui.session.growing_text import GrowingText
-    from acp_tui.ui.markdown.inline import References
-    from acp_tui.ui.markdown.section import Section
-    from acp_tui.ui.theme.palette import Palette, Spans
 
 
 MAX_OPEN_LINE_LENGTH = 1000

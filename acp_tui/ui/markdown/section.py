@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
+from typing import Literal
 
 _INDENT = re.compile(r"[ \t]*")
 FENCE = re.compile(r"(`{3,})([^`]*)$|(~{3,})(.*)$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os.path
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -10,24 +11,19 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from rich.segment import Segment
 
 from acp_tui.session.safe_text import escape_invisible_line
-from acp_tui.session.state import Diff, ToolCall
+from acp_tui.session.state import Diff, Session, ToolCall
 from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.wrap import make_strip, shorten_path, wrap
 from acp_tui.ui.entries.headline import line_counts
-from acp_tui.ui.panes.pane import Pane
+from acp_tui.ui.panes.pane import Pane, PaneSource
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, heading_item, justified_line, text_item
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from textual.strip import Strip
 
     from acp_tui.controller import FileChange
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Session
-    from acp_tui.ui.panes.pane import PaneSource
-    from acp_tui.ui.theme.palette import Spans
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -13,8 +14,6 @@ from acp_tui.ui.drawing.body import DrawContext
 from acp_tui.ui.panes.pane_list import PaneItem, PaneList
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from textual import events
 
     from acp_tui.controller import Conversation

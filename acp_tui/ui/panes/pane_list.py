@@ -5,6 +5,7 @@ Only visible items are drawn, and items without a fixed height in order to measu
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,16 +17,12 @@ from textual.strip import Strip
 
 from acp_tui.ui.drawing.body import Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rich.style import Style
     from textual import events
-
-    from acp_tui.ui.theme.palette import Spans
 
 
 MARK_CELLS = 2

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual import on
+from textual import events, on
 from textual.containers import Vertical
-from textual.geometry import NULL_OFFSET, NULL_SPACING, Region
-from textual.layout import WidgetPlacement
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.layout import ArrangeResult, WidgetPlacement
 from textual.layouts.vertical import VerticalLayout
 from textual.message import Message
 from textual.strip import Strip
@@ -17,28 +18,21 @@ from textual.widget import Widget
 
 from acp_tui.entry_labels import STATUS_ICONS, terminal_command
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session.state import Terminal
+from acp_tui.session.state import Plan, Terminal, ToolCall
 from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.wrap import make_strip, shorten, shorten_path
 from acp_tui.ui.entries.headline import elapsed
 from acp_tui.ui.entries.terminal import exit_text, runs_elsewhere, status_name
 from acp_tui.ui.panes.files import FilesPane
-from acp_tui.ui.panes.pane import Pane, PanesAction
+from acp_tui.ui.panes.pane import Pane, PanesAction, PaneSource
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, heading_item, justified_line, text_item
 from acp_tui.ui.panes.session import SessionPane
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from textual import events
     from textual.app import ComposeResult
-    from textual.geometry import Size
-    from textual.layout import ArrangeResult
 
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Plan, ToolCall
-    from acp_tui.ui.panes.pane import PaneSource
 
 
 class PlanPane(Pane):

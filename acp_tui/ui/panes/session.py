@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.panes.pane import Pane, PaneItemAction
-from acp_tui.ui.panes.pane_list import fact_item, heading_item, label_column_width, text_item
+from acp_tui.ui.panes.pane_list import PaneItem, fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.style import Style
 
     from acp_tui.config.mcp import Server
     from acp_tui.session.record import Change
     from acp_tui.session.state import Agent
     from acp_tui.store.mcp_facts import ServerTest
-    from acp_tui.ui.panes.pane_list import PaneItem
 
 SHOWN_FACTS = frozenset(
     {"agent", "config_options", "cwd", "dialect", "directories", "mode", "model", "models", "modes"}

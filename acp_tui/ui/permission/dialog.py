@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar
@@ -12,40 +13,33 @@ from rich.segment import Segment
 from textual.containers import Horizontal
 from textual.widgets import Static
 
-from acp_tui.permissions.rules import describe_match
+from acp_tui.permissions.rules import Rule, describe_match
 from acp_tui.session.raw_entry import failure_note, raw_text
 from acp_tui.session.safe_text import escape_invisible_line
-from acp_tui.session.state import Session, ToolCall
+from acp_tui.session.state import PermissionOption, Session, ToolCall
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
-from acp_tui.ui.drawing.body import DrawContext, LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import wrapped_lines
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.permission.question import QuestionContent, action_phrase, names_nothing, question_content
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.responsive_screen import SeeThroughScreen
-from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar
+from acp_tui.ui.theme.palette import Spans, current_palette
+from acp_tui.ui.widgets.bar import Bar, Hint
 from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual import events
     from textual.app import ComposeResult
     from textual.dom import DOMNode
     from textual.widget import Widget
 
     from acp_tui.controller.user_questions import Question
-    from acp_tui.permissions.rules import Rule
     from acp_tui.session.record import Change
-    from acp_tui.session.state import PermissionOption
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
-    from acp_tui.ui.widgets.bar import Hint
 
 
 MAX_NAMED_PARTS = 2

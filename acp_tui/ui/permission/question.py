@@ -6,6 +6,7 @@ Texts from the agent and from files are escaped and never treated as Textual mar
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,21 +23,17 @@ from acp_tui.session.safe_text import (
     invisible_characters,
     visible_json,
 )
-from acp_tui.session.state import Content, Diff
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.session.state import Content, Diff, Session, ToolCall
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines, limit_lines, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, shorten
 from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.widgets.body_scroller import LongText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from rich.style import Style
 
     from acp_tui.controller.user_questions import Question
-    from acp_tui.session.state import Session, ToolCall
-    from acp_tui.ui.drawing.body import Body, DrawContext
 
 
 LABEL_WIDTH = 13

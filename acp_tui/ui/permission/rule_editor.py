@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -9,25 +10,19 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from acp_tui.permissions.rule_proposals import scoped_rule
-from acp_tui.permissions.rules import describe_choice, describe_effect
+from acp_tui.permissions.rules import AgentIdentity, Rule, Scope, describe_choice, describe_effect
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, LinesBody
 from acp_tui.ui.drawing.text_layout import hanging_lines
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
     from textual.strip import Strip
-
-    from acp_tui.permissions.rules import AgentIdentity, Rule, Scope
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
 
 
 SCOPE_WORDS: dict[Scope, str] = {

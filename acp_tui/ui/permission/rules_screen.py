@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from pathlib import PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from acp_tui.errors import UserError
 from acp_tui.permissions.rule_proposals import wider_rules
@@ -18,20 +19,15 @@ from acp_tui.text_format import format_time
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog, Dialog
 from acp_tui.ui.permission.rule_editor import RuleEditor
-from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar, KeyHints
+from acp_tui.ui.theme.palette import Spans, current_palette
+from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from textual.app import ComposeResult
-    from textual.widgets import Input
 
     from acp_tui.controller.rule_book import ListedRule, RuleBook
-    from acp_tui.ui.theme.palette import Spans
-    from acp_tui.ui.widgets.bar import Hint
 
 
 GROUPS = ("This run", "This session", "This project", "Everywhere", "Other projects")

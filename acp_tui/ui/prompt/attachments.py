@@ -6,18 +6,22 @@ import os
 import re
 import shlex
 from base64 import b64decode
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from acp_tui.session.attachment import (
     CONVERSATION_URI,
     OUTPUT_SCHEME,
+    Attachment,
     CommandOutput,
     EarlierConversation,
     EmbeddedText,
+    FileMention,
+    KeptAttachment,
     Picture,
     ServerResource,
     find_mentions,
@@ -25,12 +29,6 @@ from acp_tui.session.attachment import (
 )
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.drawing.wrap import shorten
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from acp_tui.session.attachment import Attachment, FileMention, KeptAttachment
-
 
 MAX_UNFOLDED_LINES = 8
 MAX_UNFOLDED_CHARS = 1000

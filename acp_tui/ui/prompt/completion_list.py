@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
@@ -14,18 +15,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten, shorten_path, wrap
-from acp_tui.ui.theme.palette import foreground_style
+from acp_tui.ui.theme.palette import Spans, foreground_style
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row, first_visible_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.style import Style
     from textual import events
     from textual.app import ComposeResult
     from textual.widgets.text_area import Location
-
-    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_ROWS = 8

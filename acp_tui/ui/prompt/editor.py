@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.cells import cell_len
-from textual import on
+from textual import events, on
 from textual.actions import SkipAction
 from textual.containers import Vertical
 from textual.geometry import Offset
 from textual.message import Message
 from textual.widgets import TextArea
-from textual.widgets.text_area import Selection
+from textual.widgets.text_area import Edit, EditResult, Location, Selection
 
 from acp_tui.session.safe_text import escape_line, strip_controls
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.prompt.attachments import Attachments, Pastes
-from acp_tui.ui.prompt.menus import FileMenu
+from acp_tui.ui.prompt.menus import CommandMenu, FileMenu
 from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.theme.palette import foreground_style
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from rich.text import Text
-    from textual import events
     from textual.binding import BindingType
-    from textual.widgets.text_area import Edit, EditResult, Location
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import SlashCommand
     from acp_tui.ui.prompt.completion_list import Menu
-    from acp_tui.ui.prompt.menus import CommandMenu
     from acp_tui.workspace.files.file_listing import ListedFiles
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
@@ -16,8 +17,6 @@ from acp_tui.ui.prompt.completion_list import CompletionItem, CompletionList, Po
 from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.app import ComposeResult
     from textual.binding import BindingType
 

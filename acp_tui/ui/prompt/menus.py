@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from heapq import nsmallest
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.session.attachment import format_mention, partial_mention
+from acp_tui.session.attachment import PartialMention, format_mention, partial_mention
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.ui.prompt.attachments import IMAGE_SUFFIXES, Attachments
 from acp_tui.ui.prompt.completion_list import Completion, CompletionItem, Menu
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from acp_tui.session.attachment import PartialMention
     from acp_tui.session.state import SlashCommand
     from acp_tui.workspace.files.file_listing import ListedFiles
 

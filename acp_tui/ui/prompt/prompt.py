@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from textual import on
-from textual.app import SuspendNotSupported
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal
 from textual.content import Content
 from textual.message import Message
@@ -21,22 +22,18 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.prompt.completion_list import CompletionList
 from acp_tui.ui.prompt.editor import AttachingPrompt
-from acp_tui.ui.prompt.history import Recall
+from acp_tui.ui.prompt.history import HistoryRecall, HistorySearch, Recall
 from acp_tui.ui.prompt.menus import CommandMenu
 from acp_tui.ui.terminal.open_externally import chosen_editor, edit, editor_command
 from acp_tui.ui.terminal.suspend import release_terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual.app import ComposeResult
     from textual.binding import BindingType
     from textual.timer import Timer
     from textual.widget import Widget
 
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.state import SlashCommand
-    from acp_tui.ui.prompt.history import HistoryRecall, HistorySearch
 
 
 DRAFT_PAUSE = 0.25

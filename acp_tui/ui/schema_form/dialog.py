@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.segment import Segment
@@ -10,28 +11,22 @@ from rich.text import Text
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
-from acp_tui.schema_form.values import FormAnswer
+from acp_tui.schema_form.values import FormAnswer, SchemaFault
 from acp_tui.session.safe_text import escape_invisible, escape_invisible_line, visible_json
 from acp_tui.session.state import Session
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import GuardedDialog, scroll_page
-from acp_tui.ui.drawing.body import DrawContext
+from acp_tui.ui.drawing.body import Body, DrawContext
 from acp_tui.ui.drawing.text_layout import json_body
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
-from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages, Validate
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from textual.app import ComposeResult
 
-    from acp_tui.schema_form.values import SchemaFault
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.schema_form.form_pages import Validate
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 

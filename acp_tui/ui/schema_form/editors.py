@@ -16,7 +16,7 @@ from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.keys import bindings
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.terminal.textual_keys import run_binding
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.theme.syntax import MAX_LINE_CHARS, highlight
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, draw_row
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from acp_tui.schema_form.fields import Field, FieldChoice
-    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_ROWS = 8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from rich.text import Text
@@ -12,11 +13,13 @@ from textual.widgets import Input, Static, TextArea
 from textual.widgets.text_area import Selection
 
 from acp_tui.cpu_limit import pattern_found
-from acp_tui.schema_form.fields import Form, NotAForm, asks_for_secret, expectation
+from acp_tui.schema_form.fields import Field, Form, NotAForm, asks_for_secret, expectation
 from acp_tui.schema_form.schema_reader import read_form
 from acp_tui.schema_form.values import (
+    Entry,
     EntryError,
     NotEnterable,
+    SchemaFault,
     entries_for,
     initial_entries,
     read_json,
@@ -39,13 +42,8 @@ from acp_tui.ui.terminal.textual_keys import move_queued_keys
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from textual.app import ComposeResult
     from textual.screen import Screen
-
-    from acp_tui.schema_form.fields import Field
-    from acp_tui.schema_form.values import Entry, SchemaFault
 
 
 if TYPE_CHECKING:

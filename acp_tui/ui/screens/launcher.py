@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
-from textual import work
+from textual import events, work
 
 from acp_tui import __version__
 from acp_tui.session.safe_text import escape_line
@@ -17,16 +19,12 @@ from acp_tui.ui.dialogs.base_screen import BaseScreen
 from acp_tui.ui.dialogs.toasts import notify_problems
 from acp_tui.ui.screens.sessions.session_actions import open_conversation
 from acp_tui.ui.terminal import gc_control
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
-    from textual import events
     from textual.app import ComposeResult
     from textual.widgets import Input
 
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
     from acp_tui.session_list.launcher_choices import AgentChoice, LauncherChoices, SessionChoice
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.live_servers import LiveServers
-    from acp_tui.ui.theme.palette import Spans
 
     MakeScreen = Callable[[str | None, str | None, bool], BaseScreen]
     """Makes the screen of a conversation.

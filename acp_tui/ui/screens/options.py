@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -12,22 +13,18 @@ from acp_tui.session.offered_options import options_by_category, value_name
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, LinesBody
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, best_matches
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
-
     from textual.app import ComposeResult
     from textual.widgets import Input
 
     from acp_tui.session.state import Choice, ConfigOption, Session
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 

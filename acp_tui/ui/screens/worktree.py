@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
@@ -16,8 +17,6 @@ from acp_tui.ui.dialogs.dialog import BoxDialog
 from acp_tui.ui.schema_form.editors import TextEditor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from textual.app import ComposeResult
 
     from acp_tui.ui.dialogs.base_screen import BaseScreen

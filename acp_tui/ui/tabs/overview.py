@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
@@ -13,21 +14,17 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.drawing.wrap import shorten
-from acp_tui.ui.tabs.tab_strip import SIGNS
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.tabs.tab_strip import SIGNS, Mark, Tab
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
 from acp_tui.ui.widgets.status_line import format_clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from textual.app import ComposeResult
 
     from acp_tui.ui.dialogs.base_screen import ConversationFacts
-    from acp_tui.ui.tabs.tab_strip import Mark, Tab
     from acp_tui.ui.tabs.tabs import Tabs
-    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_ACTIVITY = 40

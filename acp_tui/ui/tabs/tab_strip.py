@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -12,16 +13,12 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from acp_tui.ui.dialogs.base_screen import BUSY
+from acp_tui.ui.dialogs.base_screen import BUSY, BaseScreen, TabState
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from textual import events
-
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
 
 
 Mark = Literal["", "starting", "working", "asking", "done", "dead"]

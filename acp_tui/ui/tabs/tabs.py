@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
-from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState, TextPlace
 from acp_tui.ui.tabs.tab_strip import Tab
 from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.terminal.error_containment import contain_errors
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from textual.app import App
 
     from acp_tui.controller import Conversation
     from acp_tui.store.open_tabs import OpenTabsFile, SavedTab
     from acp_tui.store.stored_sessions import StoredSession
-    from acp_tui.ui.dialogs.base_screen import TextPlace
     from acp_tui.ui.screens.worktree import FinishDecision
     from acp_tui.workspace.git.worktree import Worktree, WorktreeLock
 

@@ -8,15 +8,11 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from acp_tui.ui.terminal.passthrough import in_tmux, osc, wrap_for_multiplexer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
 
 TIMEOUT = 2.0
 """Seconds to wait for a program. It hangs if the application that owns the clipboard does not answer."""

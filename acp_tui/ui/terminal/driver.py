@@ -18,10 +18,11 @@ import sys
 import termios
 import time
 from codecs import getincrementaldecoder
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import suppress
 from enum import StrEnum
 from string import ascii_lowercase, digits
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, TextIO, cast
 
 from textual import constants, events
 from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
@@ -29,17 +30,13 @@ from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 
 from acp_tui.ui.terminal.error_containment import report_error
-from acp_tui.ui.terminal.passthrough import BackgroundReply, is_dark
+from acp_tui.ui.terminal.passthrough import BackgroundReply, TerminalModes, is_dark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Iterator
-    from typing import TextIO
-
     from textual.app import App
     from textual.message import Message
 
     from acp_tui.ui.terminal.frame_diff import FrameDiff
-    from acp_tui.ui.terminal.passthrough import TerminalModes
 
 
 _NAMES = ("enter", *ascii_lowercase, *digits)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from textwrap import shorten
@@ -31,7 +32,6 @@ from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Iterator
 
     from textual.app import App
     from textual.geometry import Region

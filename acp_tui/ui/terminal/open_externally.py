@@ -13,6 +13,7 @@ import os
 import shlex
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +22,6 @@ from acp_tui.ui.terminal.suspend import run_program
 from acp_tui.web_browser import start_detached
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from acp_tui.session.state import Content
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from textual.message import Message
@@ -10,8 +11,6 @@ from textual.message import Message
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from textual.app import App
     from textual.timer import Timer
 

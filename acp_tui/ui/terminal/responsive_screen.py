@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
-from textual import events
+from textual import events, messages
 from textual.screen import ModalScreen, Screen, ScreenResultType
-
-if TYPE_CHECKING:
-    from textual import messages
 
 
 class ResponsiveScreen(Screen[ScreenResultType]):

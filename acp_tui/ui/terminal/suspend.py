@@ -7,12 +7,11 @@ import os
 import signal
 import sys
 import termios
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
     from textual.app import App
 
 HANGUP_GRACE_SECONDS = 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -9,16 +10,13 @@ from typing import TYPE_CHECKING
 from rich.segment import Segment
 
 from acp_tui.pygments_names import TOKEN_NAMES
-from acp_tui.ui.theme.palette import NO_STYLE
+from acp_tui.ui.theme.palette import NO_STYLE, Spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
     from pygments.lexer import Lexer  # type: ignore[import-untyped]
     from pygments.token import _TokenType as TokenType  # type: ignore[import-untyped]
     from rich.style import Style
 
-    from acp_tui.ui.theme.palette import Spans
 
 MAX_LINE_CHARS = 4000
 """The maximum length of a line. If a part of the code has a longer line, the part is not highlighted.

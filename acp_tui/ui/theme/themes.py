@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
@@ -16,16 +17,13 @@ from typing import TYPE_CHECKING, Any
 from rich.style import Style
 from textual.theme import Theme
 
-from acp_tui.config.early_settings import AUTO_THEME
+from acp_tui.config.early_settings import AUTO_THEME, EarlySettings
 from acp_tui.config.paths import paths
 from acp_tui.ui.theme.palette import SYNTAX, Palette, set_current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
     from textual.app import App
 
-    from acp_tui.config.early_settings import EarlySettings
     from acp_tui.config.settings import Settings
     from acp_tui.config.toml_document import TomlDocument
     from acp_tui.config.validators import Problem

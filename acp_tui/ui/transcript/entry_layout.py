@@ -7,20 +7,18 @@ methods that settle a screen return the row at which the screen begins afterward
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.entry_kinds.kind_table import KINDS, kind_of
-from acp_tui.ui.drawing.body import DrawContext, Heights
+from acp_tui.ui.drawing.body import Body, DrawContext, Heights
 from acp_tui.ui.entries.renderers import GuardedBody
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
-
     from textual.strip import Strip
 
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.drawing.body import Body
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
 from acp_tui.entry_kinds.kind_table import kind_of
-from acp_tui.session.state import AgentMessage
+from acp_tui.session.state import AgentMessage, Entry
 from acp_tui.ui import keys
 from acp_tui.ui.keys.key_sequencer import forward_typeahead
 from acp_tui.ui.terminal.textual_keys import run_binding
 from acp_tui.ui.transcript.view import MAX_ENTRY_LINES, TranscriptView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from textual import events
 
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Entry
 
 
 class Transcript(TranscriptView):

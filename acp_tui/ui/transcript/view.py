@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual.color import TRANSPARENT
+from textual.color import TRANSPARENT, Color
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -27,19 +28,15 @@ from acp_tui.entry_kinds.kind_table import kind_of
 from acp_tui.ui.drawing.line_style import LineStyle, SearchHighlight, restyle
 from acp_tui.ui.terminal.error_containment import guard
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.transcript.entry_layout import EntryLayout
+from acp_tui.ui.transcript.entry_layout import Anchor, EntryBlock, EntryLayout
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from textual import events
-    from textual.color import Color
     from textual.filter import LineFilter
     from textual.timer import Timer
 
     from acp_tui.session.record import Change
     from acp_tui.session.state import Entry, Session
-    from acp_tui.ui.transcript.entry_layout import Anchor, EntryBlock
 
 
 LINE_NUMBER_BITS = 20

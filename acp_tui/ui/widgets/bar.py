@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from rich.cells import cell_len
@@ -11,16 +12,12 @@ from textual.widget import Widget
 
 from acp_tui.ui.drawing.wrap import shorten_spans
 from acp_tui.ui.keys import KEYS, bound_keys, key_name
-from acp_tui.ui.theme.palette import current_palette, foreground_style
+from acp_tui.ui.theme.palette import Spans, current_palette, foreground_style
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from textual import events
     from textual.dom import DOMNode
     from textual.screen import Screen
-
-    from acp_tui.ui.theme.palette import Spans
 
 
 if TYPE_CHECKING:

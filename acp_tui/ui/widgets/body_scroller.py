@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -10,20 +11,15 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.session.safe_text import escape_controls
-from acp_tui.ui.drawing.body import Heights
+from acp_tui.ui.drawing.body import Body, Heights
 from acp_tui.ui.drawing.line_style import restyle
 from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, hard_wrap_count, make_strip
 from acp_tui.ui.entries.diff import SyntaxColours
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from rich.style import Style
     from textual.selection import Selection
-
-    from acp_tui.ui.drawing.body import Body
-    from acp_tui.ui.theme.palette import Spans
 
 
 if TYPE_CHECKING:

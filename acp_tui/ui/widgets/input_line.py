@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from textual.binding import Binding
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input, Static
 
 from acp_tui.session.safe_text import strip_controls
 from acp_tui.ui import keys
-
-if TYPE_CHECKING:
-    from textual.binding import BindingType
-
 
 EDITING_BINDINGS: list[BindingType] = [
     binding for binding in Input.BINDINGS if isinstance(binding, Binding) and binding.key != "enter"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
@@ -15,15 +16,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import shorten_spans, wrap
-from acp_tui.ui.theme.palette import NOT_DIM, current_palette
+from acp_tui.ui.theme.palette import NOT_DIM, Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from rich.style import Style
     from textual import events
-
-    from acp_tui.ui.theme.palette import Spans
 
 
 SELECTED_SIGN = "❯"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -20,8 +21,6 @@ from acp_tui.ui.theme.palette import current_palette
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from textual import events
     from textual.timer import Timer
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -21,8 +22,6 @@ from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN, draw_row, first_visible_row
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual import events
     from textual.binding import BindingType
 

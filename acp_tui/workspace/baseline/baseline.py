@@ -11,6 +11,7 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import count
@@ -30,7 +31,7 @@ from acp_tui.workspace.baseline.file_change import (
     read_content,
     signature,
 )
-from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot
+from acp_tui.workspace.baseline.folder_snapshot import FolderSnapshot, WorktreeBase
 from acp_tui.workspace.baseline.restore import remove, restore
 from acp_tui.workspace.baseline.saved_state import (
     DAMAGE,
@@ -43,15 +44,11 @@ from acp_tui.workspace.baseline.saved_state import (
     state_to_json,
 )
 from acp_tui.workspace.files.atomic_write import UnwritableError, remove_unfinished_writes
-from acp_tui.workspace.files.open_folder import describe
+from acp_tui.workspace.files.open_folder import Roots, describe
 from acp_tui.workspace.git.git_commands import GitError, PrivateGit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-
     from acp_tui.processes.reaper import Reaper
-    from acp_tui.workspace.baseline.folder_snapshot import WorktreeBase
-    from acp_tui.workspace.files.open_folder import Roots
 
 _TOO_LATE = "it was changed before acp-tui could copy it"
 _MAX_REPOSITORIES = 200

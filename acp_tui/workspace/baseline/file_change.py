@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import stat
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 from acp_tui.workspace.git.git_commands import GIT_TIMEOUT_SECONDS
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 ChangeKind = Literal["added", "modified", "deleted", "mode", "unknown"]
 """`mode`: only the executable bit changed.

@@ -11,31 +11,28 @@ import re
 import shutil
 import stat
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from acp_tui.workspace.baseline.file_change import (
+    ChangeKind,
     FileChange,
     FileState,
     LimitExceededError,
+    Limits,
     NotCopiedError,
+    Totals,
     read_content,
     signature,
 )
 from acp_tui.workspace.baseline.saved_state import signature_from_json
 from acp_tui.workspace.files.file_listing import GENERATED_FOLDERS
-from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree, blob_name
-from acp_tui.workspace.git.repository import find_repository
+from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree, PrivateGit, blob_name
+from acp_tui.workspace.git.repository import Repository, find_repository
 from acp_tui.workspace.git.tracked_files import TrackedFiles, adopt_tracked_files, converted_files, is_inside
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from acp_tui.workspace.baseline.file_change import ChangeKind, Limits, Totals
-    from acp_tui.workspace.git.git_commands import PrivateGit
-    from acp_tui.workspace.git.repository import Repository
 
 IGNORE_FILE, ATTRIBUTES_FILE = b".gitignore", b".gitattributes"
 CONTROL_FILES = (IGNORE_FILE, ATTRIBUTES_FILE)

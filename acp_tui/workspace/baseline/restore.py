@@ -5,12 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import BinaryIO
 
 from acp_tui.errors import UserError
-from acp_tui.workspace.baseline.file_change import NotCopiedError, read_content
+from acp_tui.workspace.baseline.file_change import FileContent, NotCopiedError, read_content
 from acp_tui.workspace.files.atomic_write import (
     UnwritableError,
     find_real_target,
@@ -18,13 +20,6 @@ from acp_tui.workspace.files.atomic_write import (
     replace_with_link,
 )
 from acp_tui.workspace.files.open_folder import describe
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-    from typing import BinaryIO
-
-    from acp_tui.workspace.baseline.file_change import FileContent
 
 UNDO_CONDITION = "Put it back as the rewind left it, then undo again."
 

@@ -9,20 +9,16 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.config.own_files import open_own, read_own, read_own_json
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.workspace.baseline.file_change import FileState, NotCopiedError, read_content, signature
-from acp_tui.workspace.git.git_commands import blob_name
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from acp_tui.workspace.git.git_commands import BlobWriter, PrivateGit
+from acp_tui.workspace.git.git_commands import BlobWriter, PrivateGit, blob_name
 
 FOLDER = "acp-tui"
 """The name of the folder in the private git directory."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import count
@@ -20,8 +21,6 @@ from acp_tui.workspace.baseline.saved_state import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from acp_tui.workspace.baseline.baseline import Baseline
 
 _Difference = tuple[Path, FileState, FileState]

@@ -8,17 +8,13 @@ import os
 import re
 import secrets
 import stat
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths, private_directory
 from acp_tui.workspace.files.open_folder import DIRECTORY_FLAGS, Descriptor, real_path
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 
 _MAX_LINKS = 40  # the limit of the Linux kernel
 _TEMPORARY_NAME = re.compile(r"\.acp-tui-[0-9a-f]{16}\.tmp")

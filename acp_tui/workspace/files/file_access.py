@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 from weakref import WeakValueDictionary
 
 from acp_tui.config.sensitive_files import reason_for_reading, sensitive_reason
@@ -19,16 +20,10 @@ from acp_tui.errors import Refusal
 from acp_tui.permissions.subject import PathContext
 from acp_tui.session.record import INTERNAL_ERROR
 from acp_tui.workspace.files import open_folder
-from acp_tui.workspace.files.atomic_write import UnwritableError, find_target, write_atomically
+from acp_tui.workspace.files.atomic_write import UnwritableError, WriteTarget, find_target, write_atomically
 from acp_tui.workspace.files.open_folder import Descriptor, Roots, path_identity, real_path, require_absolute
 from acp_tui.workspace.git.repository import find_repository_folder, git_directory_reason
 from acp_tui.workspace.terminals.terminal_emulator import terminal_environment
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from acp_tui.workspace.files.atomic_write import WriteTarget
-
 
 MAX_BYTES = 50_000_000
 """The maximum size of the text in one answer, because an answer is sent as a single line of JSON."""

@@ -9,20 +9,13 @@ import os
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from acp_tui.processes.reaper import ReaperClosedError
+from acp_tui.processes.reaper import Reaper, ReaperClosedError
 from acp_tui.workspace.git.git_commands import GitError, GitWorkTree, PrivateGit
-from acp_tui.workspace.git.repository import find_repository
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from acp_tui.processes.reaper import Reaper
-    from acp_tui.workspace.git.repository import Repository
-
+from acp_tui.workspace.git.repository import Repository, find_repository
 
 # Only untracked folders are left out: a project that tracks its `build` folder has sources there.
 GENERATED_FOLDERS = (

@@ -11,16 +11,13 @@ import os
 import sys
 import threading
 import weakref
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from acp_tui.errors import Refusal, UserError
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
 
 # O_PATH needs no read permission on the directory. macOS does not have it.
 DIRECTORY_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC

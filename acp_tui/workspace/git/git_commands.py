@@ -27,22 +27,18 @@ import signal
 import subprocess
 import tempfile
 import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from acp_tui.config.paths import private_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.processes.reaper import ReaperClosedError
+from acp_tui.processes.reaper import Reaper, ReaperClosedError
 from acp_tui.session.safe_text import escape_controls
 from acp_tui.workspace.git.repository import find_worktree_git_dir, is_git_directory
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from acp_tui.processes.reaper import Reaper
 
 GIT_TIMEOUT_SECONDS = 60.0
 """The time limit of a private command. It may hang on a pipe in the work tree or on a network disk."""

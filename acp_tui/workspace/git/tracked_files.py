@@ -11,17 +11,15 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.workspace.files.open_folder import Descriptor
-from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree
+from acp_tui.workspace.git.git_commands import GIT_DIRECTORY, GitError, GitWorkTree, PrivateGit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from acp_tui.workspace.git.git_commands import PrivateGit
     from acp_tui.workspace.git.repository import Repository
 
 _FORBIDDEN = frozenset({b"", b".", b"..", GIT_DIRECTORY})

@@ -8,19 +8,16 @@ import json
 import logging
 import os
 import re
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from acp_tui.config.paths import worktrees_directory, write_private
 from acp_tui.errors import UserError
 from acp_tui.workspace.git.git_commands import UserGit
 from acp_tui.workspace.git.repository import find_repository
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
 
 BRANCH_PREFIX = "acp-tui/"
 """The prefix of generated branch names."""

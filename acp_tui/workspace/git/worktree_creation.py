@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.config.paths import private_directory
 from acp_tui.errors import UserError
@@ -22,11 +23,6 @@ from acp_tui.workspace.git.worktree import (
     slug,
     worktrees_of_repository,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
 
 MAX_NAMES = 3
 """The maximum number of file names in a notice. Others are only counted."""

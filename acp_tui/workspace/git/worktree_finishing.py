@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize
@@ -16,13 +16,7 @@ from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.stored_sessions import FINISHED, list_sessions, save_meta
 from acp_tui.workspace.git.git_commands import GitCommandError, UserGit
-from acp_tui.workspace.git.worktree import META_FIELD, WorktreeLock, delete_record
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from acp_tui.workspace.git.worktree import Worktree
-
+from acp_tui.workspace.git.worktree import META_FIELD, Worktree, WorktreeLock, delete_record
 
 MAX_COMMITS = 1000
 """The maximum number of commits to list."""

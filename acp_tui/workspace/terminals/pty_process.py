@@ -10,13 +10,10 @@ import os
 import signal
 import struct
 import termios
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from acp_tui.processes.reaper import WatchedProcess
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 READ_SIZE = 64 * 1024
 """The maximum number of bytes to read at once, so that the event loop is not blocked."""

@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
+from typing import Any
 
 Color = int | tuple[int, int, int] | None
 """None: the default colour; 0-15: the theme's palette; 16-255: the fixed palette; or red, green and blue."""

@@ -10,26 +10,21 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
 from acp_tui.session.safe_text import escape_controls
 from acp_tui.workspace.terminals.screen_buffer import (
     PLAIN,
     TAB_WIDTH,
+    Part,
     ScreenBuffer,
     Scrollback,
     Style,
     apply_sgr,
     column_width,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from acp_tui.workspace.terminals.screen_buffer import Part
-
 
 WIDTH, HEIGHT = 120, 40
 """The number of columns and rows of each terminal."""

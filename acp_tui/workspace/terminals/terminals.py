@@ -6,6 +6,7 @@ import asyncio
 import codecs
 import os
 import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,8 +17,6 @@ from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
 from acp_tui.workspace.terminals.terminal_emulator import HEIGHT, WIDTH, terminal_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from acp_tui.workspace.terminals.pty_process import ExitStatus, PtyProcess
 
 DEFAULT_LIMIT = 1024 * 1024

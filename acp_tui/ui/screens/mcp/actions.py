@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.mcp import connection_for
+from acp_tui.config.mcp import Connection, connection_for
 from acp_tui.config.paths import mcp_file
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import McpCall, Session
-from acp_tui.store.own_mcp_servers import change_own_servers, switch_server
+from acp_tui.store.own_mcp_servers import OwnMcpServers, change_own_servers, switch_server
 from acp_tui.ui.screens.mcp.server_dialogs import McpSignInDialogs, server_title
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from textual.screen import Screen
 
-    from acp_tui.config.mcp import Connection
     from acp_tui.mcp.inspection import ToolInfo
     from acp_tui.schema_form.values import FormAnswer
     from acp_tui.session.events import McpCalled
-    from acp_tui.store.own_mcp_servers import OwnMcpServers
     from acp_tui.ui.dialogs.confirm import ConfirmScreen
     from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.config import mcp
@@ -21,9 +23,6 @@ from acp_tui.store.mcp_log import McpLog
 from acp_tui.store.own_mcp_servers import read_own_servers
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
-
     from acp_tui.config.mcp import ResolvedServer, Server, UnsentServer
     from acp_tui.controller import McpServerStatus
     from acp_tui.mcp.callbacks import ElicitationRequest, ServerHandlers

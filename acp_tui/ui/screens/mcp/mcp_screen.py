@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.strip import Strip
@@ -27,22 +28,18 @@ from acp_tui.ui.panes.pane_list import PaneList
 from acp_tui.ui.screens.mcp.actions import ItemActions, ServerActions
 from acp_tui.ui.screens.mcp.mcp_state import TABS, McpState
 from acp_tui.ui.screens.mcp.server_dialogs import ElicitationDialogs
-from acp_tui.ui.screens.mcp.server_list import MARKS, ServerList, mark_style
+from acp_tui.ui.screens.mcp.server_list import MARKS, Fact, ServerList, mark_style
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from textual import events
     from textual.app import ComposeResult
     from textual.geometry import Size
 
     from acp_tui.errors import UserError
     from acp_tui.ui.screens.mcp.live_servers import McpContext
-    from acp_tui.ui.screens.mcp.server_list import Fact
 
 
 LABEL_CELLS = 13

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -12,25 +13,20 @@ from rich.segment import Segment
 from acp_tui.console import pluralize
 from acp_tui.entry_labels import STATUS_ICONS
 from acp_tui.session.safe_text import escape_invisible_line, escape_line, visible_excerpt
-from acp_tui.session.state import McpCall, ToolCall
+from acp_tui.session.state import McpCall, Session, ToolCall
 from acp_tui.store.mcp_facts import ToolChanges
 from acp_tui.text_format import format_duration, format_time
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.panes.pane_list import RIGHT_MARGIN, PaneItem, justified_line, text_item
-from acp_tui.ui.screens.mcp.server_list import TOOLS_CHANGED, calls_by_server, server_facts
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.screens.mcp.server_list import TOOLS_CHANGED, Fact, calls_by_server, server_facts
+from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
     from rich.style import Style
     from textual.strip import Strip
 
     from acp_tui.mcp.inspection import Inspection
-    from acp_tui.session.state import Session
     from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpContext
-    from acp_tui.ui.screens.mcp.server_list import Fact
-    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_RECORDS = 200

@@ -13,8 +13,8 @@ from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.confirm import ConfirmScreen
-from acp_tui.ui.dialogs.dialog import BoxDialog
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.dialogs.dialog import BoxDialog, Dialog
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.input_line import InputLine
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from acp_tui.mcp.callbacks import ElicitationRequest
     from acp_tui.mcp.sign_in.interaction import AuthorizationUrl, SignInInteraction
-    from acp_tui.ui.dialogs.dialog import Dialog
-    from acp_tui.ui.theme.palette import Spans
     from acp_tui.ui.widgets.bar import Hint
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -11,7 +12,7 @@ from textual.message import Message
 
 from acp_tui.console import pluralize
 from acp_tui.session.safe_text import escape_invisible_line
-from acp_tui.session.state import ToolCall
+from acp_tui.session.state import Session, ToolCall
 from acp_tui.text_format import display_path, format_duration
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.panes.pane_list import (
@@ -25,13 +26,10 @@ from acp_tui.ui.panes.pane_list import (
 from acp_tui.ui.theme.palette import current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.style import Style
     from textual import events
     from textual.strip import Strip
 
-    from acp_tui.session.state import Session
     from acp_tui.store.mcp_facts import ServerFacts
     from acp_tui.ui.screens.mcp.live_servers import KnownServer, McpContext
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.errors import UserError
@@ -15,22 +16,18 @@ from acp_tui.session.state import Diff, McpCall, Session, ToolCall
 from acp_tui.store.redaction import redact_value
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.detail import DetailScreen
-from acp_tui.ui.drawing.body import LinesBody
+from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import json_body, wrapped_lines
 from acp_tui.ui.entries.renderers import GuardedBody
-from acp_tui.ui.widgets.bar import KeyHints
+from acp_tui.ui.widgets.bar import Hint, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from acp_tui.config.mcp import Server
     from acp_tui.mcp.calls import CallResult, Progress
     from acp_tui.mcp.connection import McpConnection
     from acp_tui.mcp.inspection import Inspection, PromptInfo, ToolInfo
-    from acp_tui.ui.drawing.body import Body, DrawContext
     from acp_tui.ui.screens.mcp.server_list import Fact
-    from acp_tui.ui.widgets.bar import Hint
 
 
 SAMPLING = "acp-tui declines sampling requests: a server cannot use a model through acp-tui."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -22,19 +22,15 @@ from acp_tui.session.state import Choice
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.choose import ChooseScreen
 from acp_tui.ui.schema_form.editors import TextEditor
-from acp_tui.ui.screens.review.file_diff import display_lines
-from acp_tui.ui.screens.review.review_state import ReviewFilter, filter_choices
+from acp_tui.ui.screens.review.file_diff import ReviewRow, display_lines
+from acp_tui.ui.screens.review.review_state import ReviewFilter, ReviewState, filter_choices
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     from textual.screen import Screen
 
     from acp_tui.controller.review import ConversationReview
     from acp_tui.diffing import Row
     from acp_tui.ui.screens.review.diff_view import DiffView
-    from acp_tui.ui.screens.review.file_diff import ReviewRow
-    from acp_tui.ui.screens.review.review_state import ReviewState
 
 
 SIGNS = {"same": " ", "removed": "-", "added": "+"}

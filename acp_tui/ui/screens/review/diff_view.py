@@ -11,14 +11,13 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from acp_tui.ui.drawing.wrap import make_strip, wrap
-from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
+from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN, FileDiff, ReviewRow
 from acp_tui.ui.theme.palette import current_palette
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN
 
 if TYPE_CHECKING:
     from textual import events
 
-    from acp_tui.ui.screens.review.file_diff import FileDiff, ReviewRow
 
 PART_SIGN, RANGE_SIGN = "▎", "┃"
 """The marks at the left of the rows: for rows of the current part, and for rows of the chosen range."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
@@ -13,13 +14,15 @@ from textual.strip import Strip
 from acp_tui.console import pluralize
 from acp_tui.diffing.difference import difference_of_blocks
 from acp_tui.protocol.content import line_ends
-from acp_tui.review.changed_file import MODE
+from acp_tui.review.changed_file import MODE, ChangedFile, ChangePart, FileVersion
 from acp_tui.session.safe_text import escape_controls, escape_invisible_line, escape_line
-from acp_tui.ui.drawing.body import Heights
+from acp_tui.ui.drawing.body import DrawContext, Heights
 from acp_tui.ui.drawing.wrap import make_strip, shorten, wrap
 from acp_tui.ui.entries.diff import (
     INDENT,
     MIN_SPLIT_WIDTH,
+    RowPair,
+    RowRenderer,
     SplitRenderer,
     UnifiedRenderer,
     cut_long_lines,
@@ -28,14 +31,9 @@ from acp_tui.ui.entries.diff import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
     from acp_tui.diffing import Difference, Row
-    from acp_tui.review.changed_file import ChangedFile, ChangePart, FileVersion
     from acp_tui.review.comments import Comment
     from acp_tui.review.text_change import TextChange
-    from acp_tui.ui.drawing.body import DrawContext
-    from acp_tui.ui.entries.diff import RowPair, RowRenderer
     from acp_tui.ui.theme.palette import Spans
 
 

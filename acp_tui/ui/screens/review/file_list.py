@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -22,19 +24,15 @@ from acp_tui.ui.panes.pane_list import (
     text_item,
 )
 from acp_tui.ui.screens.review.file_diff import COMMENT_SIGN
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from rich.style import Style
     from textual import events
     from textual.strip import Strip
 
     from acp_tui.review.changed_file import FileKind
     from acp_tui.review.decisions import Verb
-    from acp_tui.ui.theme.palette import Spans
 
 MIN_NAME_CELLS = 6
 GUTTER = 2

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import on
+from textual import events, on
 from textual.containers import Horizontal, Vertical
 
 from acp_tui.console import pluralize
@@ -24,9 +25,6 @@ from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.coalescing_worker import CoalescingWorker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from textual import events
     from textual.app import ComposeResult
 
     from acp_tui.controller.review import ConversationReview

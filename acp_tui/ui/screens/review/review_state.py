@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
 from acp_tui.console import pluralize
 from acp_tui.review.authorship import CLOSED, YOU, turn_bit, turns_of
-from acp_tui.review.changed_file import find_renames
+from acp_tui.review.changed_file import ChangedFile, ChangePart, find_renames
 from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.session.state import Choice
 from acp_tui.ui.entries.headline import line_counts
 from acp_tui.ui.screens.review.file_list import ListedFile
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-    from pathlib import Path
-
     from acp_tui.controller.review import ConversationReview
-    from acp_tui.review.changed_file import ChangedFile, ChangePart
     from acp_tui.review.comments import Comment
-    from acp_tui.ui.theme.palette import Spans
 
 
 MAX_PROMPT_CHARACTERS = 50

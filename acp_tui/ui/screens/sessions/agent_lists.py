@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import shlex
+from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.connection.errors import NotSupported
@@ -12,15 +14,11 @@ from acp_tui.controller.agent_sessions import AgentSessions, start_for_sessions
 from acp_tui.errors import UserError
 from acp_tui.session.state import Choice
 from acp_tui.session_list.saved_sessions import AgentList
-from acp_tui.ui.dialogs.base_screen import app_of
+from acp_tui.ui.dialogs.base_screen import BaseScreen, app_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.controller import Conversation
-    from acp_tui.ui.dialogs.base_screen import BaseScreen
 
 
 class AgentLists:

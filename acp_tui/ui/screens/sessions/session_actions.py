@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -10,22 +11,17 @@ from acp_tui.config.paths import paths
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
-from acp_tui.store.stored_sessions import list_sessions
-from acp_tui.ui.dialogs.base_screen import app_of
+from acp_tui.store.stored_sessions import StoredSession, list_sessions
+from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace, app_of
 from acp_tui.ui.screens.worktree import FinishDialogs
 from acp_tui.ui.theme.themes import PREFIX
 from acp_tui.workspace.git.worktree import Worktree, WorktreeLock, save_missing_record
-from acp_tui.workspace.git.worktree_finishing import remove_worktree, worktree_status
+from acp_tui.workspace.git.worktree_finishing import WorktreeStatus, remove_worktree, worktree_status
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from acp_tui.controller.agent_sessions import AgentSessions
     from acp_tui.session_list.saved_sessions import SavedSession
-    from acp_tui.store.stored_sessions import StoredSession
-    from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
     from acp_tui.ui.screens.sessions.agent_lists import AgentLists
-    from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
 
 NOT_RECORDED = "acp-tui has no recording of this session."

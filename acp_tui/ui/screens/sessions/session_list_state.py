@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,15 +15,12 @@ from acp_tui.console import format_moment
 from acp_tui.errors import UserError
 from acp_tui.session_list.search_index import IndexDamagedError
 from acp_tui.text_format import display_path
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.select_list import MARKER_WIDTH, RIGHT_MARGIN, SelectRow, word_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-
     from acp_tui.session_list.saved_sessions import SavedSession
     from acp_tui.session_list.search import Hit, SessionHit, SessionSearch
-    from acp_tui.ui.theme.palette import Spans
 
 
 WIDE_COLUMNS = 100

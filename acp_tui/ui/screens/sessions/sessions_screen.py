@@ -5,35 +5,43 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
 from textual import on, work
 from textual.events import Unmount
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from acp_tui.config.paths import paths
 from acp_tui.console import pluralize
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
-from acp_tui.session_list.index_updater import IndexUpdater
-from acp_tui.session_list.saved_sessions import load_saved_sessions, merge
-from acp_tui.session_list.search import SessionSearch
+from acp_tui.session_list.index_updater import IndexProgress, IndexUpdater
+from acp_tui.session_list.saved_sessions import SavedSession, load_saved_sessions, merge
+from acp_tui.session_list.search import SessionHit, SessionSearch
 from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
-from acp_tui.ui.screens.sessions.session_actions import SessionActions, SessionToOpen, open_conversation
+from acp_tui.ui.screens.sessions.session_actions import (
+    MakeSessionScreen,
+    SessionActions,
+    SessionToOpen,
+    open_conversation,
+)
 from acp_tui.ui.screens.sessions.session_list_state import (
     FoundLine,
+    Item,
     LiveSearch,
     SessionListState,
     SessionRows,
 )
 from acp_tui.ui.terminal import gc_control
-from acp_tui.ui.theme.palette import current_palette
+from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList
@@ -41,18 +49,7 @@ from acp_tui.workspace.git.worktree import record_worktrees
 from acp_tui.workspace.git.worktree_finishing import count_changed_files
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
     from textual.app import ComposeResult
-    from textual.widgets import Input
-
-    from acp_tui.session_list.index_updater import IndexProgress
-    from acp_tui.session_list.saved_sessions import SavedSession
-    from acp_tui.session_list.search import SessionHit
-    from acp_tui.ui.screens.sessions.session_actions import MakeSessionScreen
-    from acp_tui.ui.screens.sessions.session_list_state import Item
-    from acp_tui.ui.theme.palette import Spans
 
 
 log = logging.getLogger(__name__)
