@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from acp_tui.connection.agent_process import AgentProcess
 from acp_tui.connection.errors import AgentExit, AgentGone, AgentTimeout, RequestFailed, SignInNeeded
 from acp_tui.connection.params import trace_context
-from acp_tui.connection.pending_requests import PendingRequests, Serve
-from acp_tui.connection.transport import CURRENT_CALL, Observe, SentRequest, WireTransport
+from acp_tui.connection.pending_requests import PendingRequests
+from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from acp.connection import Connection
 
     from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.connection.pending_requests import Serve
+    from acp_tui.connection.transport import Observe
     from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.state import RpcError, Session
 

@@ -16,7 +16,7 @@ from acp_tui.ui.prompt import Prompt
 from acp_tui.ui.theme.themes import BUILT_IN
 from acp_tui.ui.transcript.transcript import Transcript
 from tests.pictures.record import RECORDING
-from tests.ui.review.sample_review import sample_review, sample_screen
+from tests.ui.screens.review.sample_review import sample_review, sample_screen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

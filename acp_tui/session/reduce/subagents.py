@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.session import events as ev
 from acp_tui.session.record import Change
 from acp_tui.session.reduce import requests
 from acp_tui.session.reduce.entries import add_entry, add_notice, end_message, out_of_phase, touch
 from acp_tui.session.reduce.messages import session_message
-from acp_tui.session.reduce.rules import Handler, reduce
+from acp_tui.session.reduce.rules import reduce
 from acp_tui.session.reduce.tool_calls import close_open_calls, tool_call_changed
 from acp_tui.session.reduce.turns import begin_work, end_turn
 from acp_tui.session.safe_text import escape_line
@@ -27,6 +27,10 @@ from acp_tui.session.state import (
     TerminalRef,
     ToolCall,
 )
+
+if TYPE_CHECKING:
+    from acp_tui.session.reduce.rules import Handler
+
 
 MAX_SUBAGENTS = 200
 """The maximum number of subagents in a conversation.

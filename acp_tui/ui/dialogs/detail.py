@@ -18,13 +18,15 @@ from acp_tui.ui.drawing.body import Body, DrawContext, LongBody
 from acp_tui.ui.entries.renderers import GuardedBody
 from acp_tui.ui.entries.terminal import FullOutput, exit_text, status_name
 from acp_tui.ui.theme.palette import current_palette
-from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText, NumberedText
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.strip import Strip
     from textual.timer import Timer
+
+    from acp_tui.ui.widgets.bar import Hint
 
 
 if TYPE_CHECKING:

@@ -16,13 +16,15 @@ from acp_tui.session.safe_text import escape_invisible_line
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import redraw_in_theme
 from acp_tui.ui.theme.palette import Spans, current_palette
-from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.select_list import SelectList
 
 if TYPE_CHECKING:
     from textual.app import App, ComposeResult
     from textual.timer import Timer
     from textual.widget import Widget
+
+    from acp_tui.ui.widgets.bar import Hint
 
 
 CHROME_ROWS = 6

@@ -35,7 +35,7 @@ from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Content, Diff, Location, OwnToolCall, Terminal, ToolCall
 from acp_tui.text_format import relative_path
 from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody, expander, more_lines
-from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, Wrapper, json_body, wrapped_lines
+from acp_tui.ui.drawing.text_layout import MAX_LINES_FULL, json_body, wrapped_lines
 from acp_tui.ui.drawing.wrap import hard_wrap, make_strip, shorten, shorten_path, wrap
 from acp_tui.ui.entries.content import content_lines
 from acp_tui.ui.entries.headline import StyledText, elapsed, headline, line_counts
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from rich.style import Style
 
     from acp_tui.diffing import Difference
+    from acp_tui.ui.drawing.text_layout import Wrapper
 
 
 INDENT = 4

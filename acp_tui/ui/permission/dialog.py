@@ -27,7 +27,7 @@ from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.terminal.error_containment import report_error
 from acp_tui.ui.terminal.responsive_screen import SeeThroughScreen
 from acp_tui.ui.theme.palette import Spans, current_palette
-from acp_tui.ui.widgets.bar import Bar, Hint
+from acp_tui.ui.widgets.bar import Bar
 from acp_tui.ui.widgets.body_scroller import BodyScroller, LongText
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.user_questions import Question
     from acp_tui.session.record import Change
+    from acp_tui.ui.widgets.bar import Hint
 
 
 MAX_NAMED_PARTS = 2

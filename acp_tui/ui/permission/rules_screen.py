@@ -20,7 +20,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.dialog import BoxDialog, Dialog
 from acp_tui.ui.permission.rule_editor import RuleEditor
 from acp_tui.ui.theme.palette import Spans, current_palette
-from acp_tui.ui.widgets.bar import Bar, Hint, KeyHints
+from acp_tui.ui.widgets.bar import Bar, KeyHints
 from acp_tui.ui.widgets.input_line import InputLine
 from acp_tui.ui.widgets.select_list import SelectList, SelectRow, word_rank
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from acp_tui.controller.rule_book import ListedRule, RuleBook
+    from acp_tui.ui.widgets.bar import Hint
 
 
 GROUPS = ("This run", "This session", "This project", "Everywhere", "Other projects")

@@ -20,13 +20,14 @@ from acp_tui.ui.drawing.body import Body, DrawContext
 from acp_tui.ui.drawing.text_layout import json_body
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.schema_form.editors import ChoiceList, ChoicePicker, TextEditor
-from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages, Validate
+from acp_tui.ui.schema_form.form_pages import FieldsPage, FormPages
 from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from acp_tui.ui.schema_form.form_pages import Validate
     from acp_tui.ui.widgets.bar import Hint
 
 

@@ -88,8 +88,8 @@ from tests.support.looks import DARK_ONLY, shown_colours
 from tests.support.stored_sessions import record_session
 from tests.support.terminal import ESCAPES, PreloadedTerminal
 from tests.support.waiting import until
-from tests.ui.review.sample_review import SampleReview, changed, sample_screen, text
 from tests.ui.screens.questions import permission
+from tests.ui.screens.review.sample_review import SampleReview, changed, sample_screen, text
 from tests.ui.tabs.test_tab_looks import Conversation
 from tests.ui.terminal.test_terminal_escapes import assert_harmless
 

@@ -19,7 +19,7 @@ from acp_tui.ui.dialogs.detail import DetailScreen
 from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
 from acp_tui.ui.drawing.text_layout import json_body, wrapped_lines
 from acp_tui.ui.entries.renderers import GuardedBody
-from acp_tui.ui.widgets.bar import Hint, KeyHints
+from acp_tui.ui.widgets.bar import KeyHints
 from acp_tui.ui.widgets.body_scroller import BodyScroller
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from acp_tui.mcp.connection import McpConnection
     from acp_tui.mcp.inspection import Inspection, PromptInfo, ToolInfo
     from acp_tui.ui.screens.mcp.server_list import Fact
+    from acp_tui.ui.widgets.bar import Hint
 
 
 SAMPLING = "acp-tui declines sampling requests: a server cannot use a model through acp-tui."

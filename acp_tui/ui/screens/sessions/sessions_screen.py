@@ -27,15 +27,9 @@ from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
 from acp_tui.ui.screens.sessions.agent_lists import AgentLists
-from acp_tui.ui.screens.sessions.session_actions import (
-    MakeSessionScreen,
-    SessionActions,
-    SessionToOpen,
-    open_conversation,
-)
+from acp_tui.ui.screens.sessions.session_actions import SessionActions, SessionToOpen, open_conversation
 from acp_tui.ui.screens.sessions.session_list_state import (
     FoundLine,
-    Item,
     LiveSearch,
     SessionListState,
     SessionRows,
@@ -50,6 +44,9 @@ from acp_tui.workspace.git.worktree_finishing import count_changed_files
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+
+    from acp_tui.ui.screens.sessions.session_actions import MakeSessionScreen
+    from acp_tui.ui.screens.sessions.session_list_state import Item
 
 
 log = logging.getLogger(__name__)

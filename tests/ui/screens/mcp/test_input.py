@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
-from tests.ui.mcp_screen.conftest import open_screen
-from tests.ui.mcp_screen.test_calls import send_form
+from tests.ui.screens.mcp.conftest import open_screen
+from tests.ui.screens.mcp.test_calls import send_form
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
-    from tests.ui.mcp_screen.conftest import AddServer
+    from tests.ui.screens.mcp.conftest import AddServer
 
 
 async def know_server(ui: ConversationUi) -> None:

@@ -9,7 +9,7 @@ from textual.events import Paste
 
 from acp_tui.ui.theme.themes import load_theme
 from tests.support.looks import Show, two_looks, use_theme
-from tests.ui.review.sample_review import SampleReview, sample_review, sample_screen
+from tests.ui.screens.review.sample_review import SampleReview, sample_review, sample_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,13 +13,13 @@ from acp_tui.ui.schema_form.dialog import SchemaFormDialog
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.server_dialogs import ElicitationDialogs
 from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
-from tests.ui.mcp_screen.conftest import open_screen
+from tests.ui.screens.mcp.conftest import open_screen
 from tests.ui.tabs.test_several_conversations import open_second
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
-    from tests.ui.mcp_screen.conftest import AddServer
+    from tests.ui.screens.mcp.conftest import AddServer
 
 
 async def call_tool(ui: ConversationUi, name: str, text: str = "") -> None:

@@ -12,7 +12,7 @@ from acp_tui.mcp.sign_in.token_store import sign_in_state
 from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
 from acp_tui.ui.widgets.input_line import InputLine
 from tests.mcp.sign_in.users import redirect_of
-from tests.ui.mcp_screen.conftest import open_screen
+from tests.ui.screens.mcp.conftest import open_screen
 
 if TYPE_CHECKING:
     from pathlib import Path

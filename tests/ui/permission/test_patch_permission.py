@@ -7,8 +7,8 @@ import pytest
 from acp_tui.protocol.translator import fold
 from acp_tui.session.state import ToolCall
 from tests.support.recordings import WIRELOGS, records
+from tests.ui.permission.test_permission import shown
 from tests.ui.screens.questions import permission
-from tests.ui.screens.test_permission import shown
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from acp_tui.config.settings import load
 from acp_tui.store.own_mcp_servers import change_own_servers, read_own_servers
 from acp_tui.ui.conversation.conversation_screen import ConversationScreen
 from tests.support.mcp_servers import stdio_command
-from tests.ui.mcp_screen.conftest import open_screen
+from tests.ui.screens.mcp.conftest import open_screen
 
 if TYPE_CHECKING:
     from tests.support.conversation_ui import ConversationUi, Open
     from tests.support.mcp_servers import ServerLog
-    from tests.ui.mcp_screen.conftest import AddServer
+    from tests.ui.screens.mcp.conftest import AddServer
 
 
 async def test_a_server_is_turned_off_for_new_sessions_without_being_started(

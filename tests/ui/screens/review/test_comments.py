@@ -8,7 +8,7 @@ from textual.events import AppBlur, AppFocus, Key, Paste
 
 from acp_tui.ui.screens.review.diff_view import DiffView
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
-from tests.ui.review.test_review import CHANGED, change_both, numbered, open_review, project, run_turn
+from tests.ui.screens.review.test_review import CHANGED, change_both, numbered, open_review, project, run_turn
 
 if TYPE_CHECKING:
     from pathlib import Path

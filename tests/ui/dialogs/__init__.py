@@ -1,0 +1,1 @@
+"""Tests of screens: dialogs, lists, details."""
