@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.agent_catalogue import settings_problems
 from acp_tui.config.validators import POLICIES
 from acp_tui.console import pluralize, print_message
 from acp_tui.errors import UsageError
@@ -176,6 +175,8 @@ def is_interactive() -> bool:
 
 def print_problems(settings: Settings) -> None:
     """Print the first `MAX_PROBLEMS` problems, and how many more there are."""
+    from acp_tui.config.agent_catalogue import settings_problems
+
     problems = settings_problems(settings)
     for problem in problems[:MAX_PROBLEMS]:
         print_message(str(problem))
@@ -185,5 +186,7 @@ def print_problems(settings: Settings) -> None:
 
 def print_problem_count(settings: Settings) -> None:
     """Print how many problems there are, if any."""
+    from acp_tui.config.agent_catalogue import settings_problems
+
     if problems := settings_problems(settings):
         print_message(f"{pluralize(len(problems), 'problem')} in the settings; run `acp-tui config check`.")

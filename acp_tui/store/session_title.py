@@ -10,7 +10,6 @@ from typing import Any
 
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.drafts_and_history import Drafts, SavedComments
-from acp_tui.store.secret_patterns import redact_text
 from acp_tui.store.stored_sessions import StoredSession, save_meta
 
 MAX_NAME_CHARACTERS = 100
@@ -62,6 +61,8 @@ def session_title(session: StoredSession, unsent: UnsentWork, first_prompt: str 
         return escape_line(f"({session.fault})")
     title = recorded_title(session, first_prompt)
     if not title.strip():
+        from acp_tui.store.secret_patterns import redact_text  # its patterns take time to load
+
         title = redact_text(unsent.drafts.get(session.id, "").strip()[:MAX_TITLE_CHARACTERS])
     if not title and session.has_worktree:
         title = session.branch

@@ -30,7 +30,6 @@ from acp_tui.config.paths import write_private
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.locks import try_lock
-from acp_tui.store.redaction import redact_value
 from acp_tui.store.wire_log import read_log
 
 if TYPE_CHECKING:
@@ -200,6 +199,8 @@ def read_session(path: Path) -> StoredSession:
 
 def save_meta(session: StoredSession, **fields: Any) -> None:
     """Update fields of the metadata of a session that is not open. Raises `OSError`."""
+    from acp_tui.store.redaction import redact_value  # its patterns take time to load
+
     meta = session.meta | fields
     write_private(session.path / META, json.dumps(redact_value(meta), indent=2) + "\n")
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from acp_tui.session.offered_options import offered_options
 from acp_tui.session.state import Choice, ConfigOption
-from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 
 if TYPE_CHECKING:
     from acp_tui.config.validators import Policy
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
     from acp_tui.ui.keys.commands import PaletteCommand
+    from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 
 
 class AgentSettings:
@@ -23,8 +24,13 @@ class AgentSettings:
         self._screen = screen
         self._runner = runner
         self._context = screen.context
-        self._changes = OptionChanges(runner.change_option, self.refresh_options)
         self._dialog: OptionsScreen | None = None
+
+    @cached_property
+    def _changes(self) -> OptionChanges:
+        from acp_tui.ui.screens.options import OptionChanges
+
+        return OptionChanges(self._runner.change_option, self.refresh_options)
 
     # ------------------------------------------------------------------------- options
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from acp_tui.entry_labels import asking_subagent
-from acp_tui.schema_form.values import FormAnswer
 from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.session.state import Elicitation, Session
 from acp_tui.ui import keys
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller import Answer, FormRequest, Question
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
+    from acp_tui.schema_form.values import FormAnswer
     from acp_tui.session.record import Change
     from acp_tui.ui.conversation.runner import ConversationRunner
     from acp_tui.ui.conversation.session_screen import SessionScreen
@@ -155,6 +155,8 @@ class PendingQuestions:
         """Accept the pending question about a page if the agent has reported the page as completed."""
         for pending in self._waiting:
             if isinstance(pending, PendingPage) and pending.page is elicitation and elicitation.completed:
+                from acp_tui.schema_form.values import FormAnswer
+
                 self.answer_form(pending, FormAnswer("accept"))
 
     def answer(self, pending: PendingQuestion, answer: Answer) -> None:
@@ -306,6 +308,8 @@ class QuestionDialogs:
         return waits
 
     def _form_closed(self, pending: PendingForm, answer: FormAnswer | None) -> None:
+        from acp_tui.schema_form.values import FormAnswer
+
         self._dialog = self._asked = None
         if pending.answer.done():  # the form was withdrawn
             self._question_withdrawn()

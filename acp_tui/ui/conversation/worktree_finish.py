@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.ui.keys.commands import PaletteCommand
-from acp_tui.ui.screens.worktree import FinishDecision, FinishDialogs, carry_out, current_status
 
 if TYPE_CHECKING:
     from acp_tui.ui.conversation.runner import ConversationRunner, PreparedConversation
     from acp_tui.ui.conversation.session_screen import SessionScreen
+    from acp_tui.ui.screens.worktree import FinishDecision
     from acp_tui.workspace.git.worktree import Worktree
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
@@ -62,6 +62,8 @@ class WorktreeFinish:
 
         If the worktree is unchanged or used by another conversation, only say so.
         """
+        from acp_tui.ui.screens.worktree import current_status
+
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is not None:
             with suppress(UserError):  # reported by `may_close`
@@ -82,6 +84,8 @@ class WorktreeFinish:
         A running turn is stopped before the question. The user is not asked if the worktree is unchanged or
         used by another conversation, or if the user has just answered `_finish_by_command`.
         """
+        from acp_tui.ui.screens.worktree import current_status
+
         worktree, prepared = self._worktree, self._runner.prepared
         if self._closing or worktree is None or prepared is None:
             self._closing = False
@@ -102,6 +106,8 @@ class WorktreeFinish:
         self._decision = None
 
     async def _ask(self, worktree: Worktree, status: WorktreeStatus) -> bool:
+        from acp_tui.ui.screens.worktree import FinishDialogs
+
         proposal = escape_line(" ".join((self._screen.session.title or "").split()))
         decision = await FinishDialogs(self._screen, worktree, proposal=proposal).ask(status)
         if decision is None:
@@ -119,6 +125,8 @@ class WorktreeFinish:
         gets a sentence that says what was done; with `notify`, a toast also shows the sentence. A worktree
         that another conversation uses is kept without a sentence.
         """
+        from acp_tui.ui.screens.worktree import carry_out
+
         worktree, prepared = self._worktree, self._runner.prepared
         if worktree is None or prepared is None:
             return

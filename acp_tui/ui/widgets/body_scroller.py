@@ -14,7 +14,6 @@ from acp_tui.session.safe_text import escape_controls
 from acp_tui.ui.drawing.body import Body, Heights
 from acp_tui.ui.drawing.line_style import restyle
 from acp_tui.ui.drawing.wrap import expand_tabs, hard_wrap, hard_wrap_count, make_strip
-from acp_tui.ui.entries.diff import SyntaxColours
 from acp_tui.ui.theme.palette import Spans, current_palette
 
 if TYPE_CHECKING:
@@ -186,6 +185,8 @@ class NumberedText:
         self._marked = marked
         self._source = [expand_tabs(line) for line in escape_controls(text.removesuffix("\n")).split("\n")]
         lines = dict(enumerate(self._source, 1))
+        from acp_tui.ui.entries.diff import SyntaxColours
+
         self._colours = SyntaxColours(lambda: lines, path, current_palette().syntax)
         self._digits = len(str(len(self._source)))
         self._room = max(1, width - self._digits - GUTTER)

@@ -16,7 +16,6 @@ from typing import Any
 
 from acp_tui.config.paths import worktrees_directory, write_private
 from acp_tui.errors import UserError
-from acp_tui.workspace.git.git_commands import UserGit
 from acp_tui.workspace.git.repository import find_repository
 
 BRANCH_PREFIX = "acp-tui/"
@@ -152,6 +151,8 @@ def record_worktrees(folder: Path, data_dir: Path, known: Collection[Worktree]) 
 
 
 def _described(paths: list[Path], repository: Path) -> Iterator[Worktree]:
+    from acp_tui.workspace.git.git_commands import UserGit  # the first frame needs only names of branches
+
     for path in paths:
         git = UserGit.of_worktree(path, repository)
         if git is None:
