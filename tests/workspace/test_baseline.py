@@ -6,8 +6,11 @@ import asyncio
 import os
 import shutil
 import stat
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -612,6 +615,39 @@ async def test_what_an_earlier_session_left_in_the_directory_is_gone(project: Pa
     assert baseline.notices == []
     overwrite(project, ["main.py"])
     assert await changes(baseline, project) == {"main.py": "modified"}
+
+
+class LateFirst(ThreadPoolExecutor):
+    """Threads of which the first begins its work only when the second has begun."""
+
+    def __init__(self) -> None:
+        super().__init__(2)
+        self._is_first = True
+        self._second_begun = threading.Event()
+
+    def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        is_first, self._is_first = self._is_first, False
+
+        def run() -> Any:
+            if is_first:
+                self._second_begun.wait(30)
+            else:
+                self._second_begun.set()
+            return work(*args, **kwargs)
+
+        return super().submit(run)
+
+
+async def test_a_file_that_is_announced_before_the_snapshot_begins_can_be_reverted(project: Path) -> None:
+    asyncio.get_running_loop().set_default_executor(LateFirst())
+    baseline = Baseline(Roots(project), project.parent / "baseline.git")
+    taking = asyncio.create_task(baseline.take_snapshot())
+    await asyncio.sleep(0)
+    await baseline.copy_before_change([project / "main.py"])
+    await taking
+    overwrite(project, ["main.py"])
+    await baseline.revert(project / "main.py")
+    assert await baseline.changes() == []
 
 
 async def test_many_calls_at_once_do_not_disturb_each_other(project: Path) -> None:

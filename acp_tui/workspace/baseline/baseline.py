@@ -101,6 +101,8 @@ class Baseline:
         self._announced: dict[Path, _AnnouncedFile] = {}
         self._copies: CheckpointCopies | None = None
         self._lock = threading.Lock()  # the index files allow only one thread at a time
+        self._begun = threading.Event()
+        """Set when the thread that takes or reads the snapshot has the lock: git cannot be used before."""
 
     async def take_snapshot(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Delete what is in `directory`, and copy the roots into it. Must be called only once.
@@ -121,6 +123,7 @@ class Baseline:
             await asyncio.to_thread(self._take_snapshot, git, report)
         except asyncio.CancelledError:
             git.stop()
+            self._begun.set()
             raise
 
     async def resume(self, copy_of: Path | None = None) -> bool:
@@ -134,6 +137,7 @@ class Baseline:
             return await asyncio.to_thread(self._resume, git, copy_of)
         except asyncio.CancelledError:
             git.stop()
+            self._begun.set()
             raise
 
     @property
@@ -229,8 +233,9 @@ class Baseline:
     # ---- everything below blocks
 
     def _take_snapshot(self, git: PrivateGit, report: Callable[[int, int], None]) -> None:
-        remove_unfinished_writes()
         with self._lock:
+            self._begun.set()
+            remove_unfinished_writes()
             began = time.monotonic()
             self._snapshots, self._saved_roots = [], []
             self._copy_roots(git, report)
@@ -254,8 +259,9 @@ class Baseline:
             )
 
     def _resume(self, git: PrivateGit, copy_of: Path | None) -> bool:
-        remove_unfinished_writes()
         with self._lock, suppress(GitError, OSError, *DAMAGE):
+            self._begun.set()
+            remove_unfinished_writes()
             if copy_of is not None:
                 copy_baseline(copy_of, self._directory)
             saved = self.state.read(_SNAPSHOT)
@@ -361,6 +367,8 @@ class Baseline:
         return original
 
     def _announce(self, paths: list[Path | str], *, changed: bool) -> None:
+        if self._git is not None:
+            self._begun.wait()
         with self._lock:
             for path in filter(None, map(_real, paths)):
                 if path not in self._announced and not path.is_dir():
