@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from acp_tui.connection.pending_requests import CLIENT_METHODS
-from acp_tui.doctor.schema_check import UNSTABLE_UPDATES
 from acp_tui.protocol.json_rpc import line_fault
 from acp_tui.session.record import INVALID_PARAMS, RESOURCE_NOT_FOUND, Record
 from acp_tui.session.safe_text import visible_excerpt
+from acp_tui.wire.schema_check import UNSTABLE_UPDATES
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
 ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple, because a faulty kind can be unhashable

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.console import labelled, pluralize, wrapped
 from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS, BehaviourCheck
-from acp_tui.doctor.schema_check import schema_violations
 from acp_tui.entry_labels import call_title
 from acp_tui.session.record import Record
 from acp_tui.session.safe_text import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.state import Agent, AgentMessage, ConfigOption, Permission, Session, Thought, ToolCall
+from acp_tui.wire.schema_check import schema_violations
 
 if TYPE_CHECKING:
     from acp_tui.controller import Conversation
