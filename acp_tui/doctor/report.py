@@ -7,7 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.console import labelled, pluralize, wrapped
 from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS, BehaviourCheck
@@ -37,18 +37,36 @@ class Violation:
     example: str | None = None  # from the first violation of this kind
 
 
+class FoundViolation(NamedTuple):
+    """One violation, and the record that shows it; None if it took the whole conversation to find it."""
+
+    check: str
+    sentence: str
+    example: str | None
+    record: Record | None
+
+
 def find_violations(records: Iterable[Record]) -> list[Violation]:
-    """Return the violations in what the agent sent, in the order in which each was first seen.
-
-    A message that could not be checked is also reported as a violation.
-    """
+    """Return the violations in what the agent sent, in the order in which each was first seen."""
     found: dict[tuple[str, str], Violation] = {}
-
-    def add(check: str, sentence: str, example: str | None = None) -> None:
+    for check, sentence, example, _ in iterate_violations(records):
         if known := found.get((check, sentence)):
             known.count += 1
         else:
             found[check, sentence] = Violation(check, sentence, example=example)
+    return list(found.values())
+
+
+def iterate_violations(records: Iterable[Record]) -> Iterator[FoundViolation]:
+    """Yield every violation in what the agent sent.
+
+    A message that could not be checked is also reported as a violation.
+    """
+    found: list[FoundViolation] = []
+    record: Record | None = None  # the current one
+
+    def add(check: str, sentence: str, example: str | None = None) -> None:
+        found.append(FoundViolation(check, sentence, example, record))
 
     behaviour = BehaviourCheck(add)
     methods: dict[object, str] = {}  # of our pending requests, by id
@@ -66,16 +84,20 @@ def find_violations(records: Iterable[Record]) -> list[Violation]:
             add("check-failed", "acp-tui could not check a message; see its log", str(record.frame)[:200])
 
     for record in records:
+        checked = record
         if record.direction == "sent" and isinstance(record.frame, dict) and "method" in record.frame:
             methods[record.frame.get("id")] = record.frame["method"]
         elif record.direction == "received":
             if exceeds_depth(record.frame):
                 add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
-                record = Record(record.at, record.direction, limit_depth(record.frame))
-            attempt(check_schema, record)
-        attempt(behaviour.check, record)
+                checked = Record(record.at, record.direction, limit_depth(record.frame))
+            attempt(check_schema, checked)
+        attempt(behaviour.check, checked)
+        yield from found
+        found.clear()
+    record = None
     behaviour.finish()
-    return list(found.values())
+    yield from found
 
 
 def build_report(

@@ -10,10 +10,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.cli.headless import HeadlessRun
-from acp_tui.cli.options import FAILED, OK, add_agent_options, add_unattended_options, agent_and_prompt
+from acp_tui.cli.options import (
+    FAILED,
+    OK,
+    REPEATABLE,
+    add_agent_options,
+    add_unattended_options,
+    agent_and_prompt,
+)
 from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
 from acp_tui.console import ConsoleStatusLine, print_json
 from acp_tui.doctor.report import build_report, report_lines
+from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
     import argparse
@@ -23,6 +31,7 @@ if TYPE_CHECKING:
 
 PROGRESS_DELAY_SECONDS = 3.0
 """Seconds before a line says what doctor waits for."""
+SUITE_OPTIONS = ("check", "prompts", "evidence", "markdown")
 QUIET_SECONDS = 0.5
 """Seconds without a message after which the session counts as open: some agents send a banner right after."""
 
@@ -37,11 +46,27 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(resume=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    suite = parser.add_argument_group("conformance suite")
+    suite.add_argument("--suite", action="store_true", help="run the named checks of the conformance suite")
+    about = "run only this check or this group of checks (repeatable)"
+    suite.add_argument("--check", **REPEATABLE, metavar="NAME", help=about)
+    suite.add_argument(
+        "--prompts", type=Path, metavar="FILE", help="TOML file with a prompt for each purpose"
+    )
+    about = "write the messages that each check has seen into this folder"
+    suite.add_argument("--evidence", type=Path, metavar="DIR", help=about)
+    suite.add_argument("--markdown", action="store_true", help="print the report as Markdown")
 
 
 def run(args: argparse.Namespace) -> int:
     """Print the report. Return 1 if the agent failed or, with --strict, violates the protocol."""
     agent, extra = agent_and_prompt(args.words, args.program, needed=True)
+    if args.suite:
+        from acp_tui.cli.conformance import run_suite
+
+        return run_suite(args, agent)
+    if given := [name for name in SUITE_OPTIONS if getattr(args, name)]:
+        raise UsageError(f"--{given[0]} is for the conformance suite; use it with --suite.")
     prompt = args.prompt if args.prompt is not None else extra
 
     report = asyncio.run(examine(args, agent, prompt))

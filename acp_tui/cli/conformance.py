@@ -1,0 +1,77 @@
+"""`acp-tui doctor AGENT --suite`: runs the conformance suite and prints its report."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from acp_tui.app_context import AppContext
+from acp_tui.cli.options import FAILED, OK, print_problems
+from acp_tui.console import ConsoleStatusLine, print_json
+from acp_tui.doctor.suite.bench import Bench, read_prompts
+from acp_tui.doctor.suite.reports import markdown_lines, suite_report, text_lines
+from acp_tui.doctor.suite.runner import FAIL, Result, run_checks, select_checks, write_evidence
+from acp_tui.store.log_file import log_to_file
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.doctor.suite.check_table import Check
+
+TIMEOUT_SECONDS = 60.0
+"""How long to wait for one answer of the agent, unless --timeout says otherwise."""
+
+
+def run_suite(args: argparse.Namespace, agent: str | None) -> int:
+    """Run the checks and print the report. Return 1 if a check failed."""
+    log_to_file()
+    checks = select_checks(args.check)
+    prompts = read_prompts(args.prompts) if args.prompts else {}
+    context = AppContext.open(Path(args.cwd or "."))
+    print_problems(context.settings)
+    launch = context.launch(agent, args.program)
+    # Resolved, because agents report real paths.
+    scratch = Path(tempfile.mkdtemp(prefix="acp-tui-suite-")).resolve()
+    bench = Bench(
+        launch,
+        cwd=str(Path(args.cwd or ".").absolute()),
+        scratch=scratch,
+        timeout=args.timeout or TIMEOUT_SECONDS,
+        prompts=prompts,
+        sign_in=args.sign_in,
+    )
+    try:
+        results = asyncio.run(_run(bench, checks, launch))
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if args.evidence:
+        write_evidence(results, args.evidence)
+    report = suite_report(launch, bench.agent, results, str(args.evidence) if args.evidence else None)
+    if args.json:
+        print_json(report)
+    else:
+        print("\n".join(markdown_lines(report) if args.markdown else text_lines(report)))
+    return FAILED if any(result.status == FAIL for result in results) else OK
+
+
+async def _run(bench: Bench, checks: Sequence[Check], launch: Launch) -> list[Result]:
+    status = ConsoleStatusLine()
+    clock = asyncio.get_running_loop().time
+    began = clock()
+
+    def show(done: int, check: Check) -> None:
+        if sys.stderr.isatty():
+            place = f"check {done + 1} of {len(checks)}"
+            status.show(f"{launch.title}: {place}, {check.name} …", clock() - began)
+
+    try:
+        return await run_checks(bench, checks, show)
+    finally:
+        await bench.close()
+        status.clear()

@@ -1,0 +1,92 @@
+"""Checks that watch everything the agent sent: `doctor`'s own list of violations, and a few beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from acp_tui.doctor.suite.client import Failed, NotSeen
+
+if TYPE_CHECKING:
+    from acp_tui.doctor.suite.bench import Bench
+    from acp_tui.session.record import Record
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A check that fails if `doctor` has found a violation in the messages of all other checks.
+
+    It passes if none of them was found and one of the messages `seen` has been received: names of methods,
+    kinds of updates, or `answer:` with the method of a request. Without names, any message will do.
+    """
+
+    violations: tuple[str, ...]
+    seen: tuple[str, ...] = ()
+    by_session: bool = False
+
+    async def __call__(self, bench: Bench) -> None:
+        found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
+        bench.evidence += [one.record for one in found if one.record is not None]
+        if found:
+            first = found[0]
+            example = f": {first.example}" if first.example else ""
+            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+            raise Failed(f"{first.sentence}{example}{more}")
+        if self.seen and not any(name in self.seen for name in seen_messages(bench)):
+            raise NotSeen(f"the agent sent no {' or '.join(self.seen).replace('answer:', 'answer to ')}")
+
+
+def violation(name: str, *seen: str) -> Observed:
+    """Return a check for a violation on a connection as a whole."""
+    return Observed((name,), seen)
+
+
+def session_violation(name: str, *seen: str) -> Observed:
+    """Return a check for a violation in each session of its own."""
+    return Observed((name,), seen, by_session=True)
+
+
+def schema_of_answer(method: str) -> Observed:
+    """Return a check for the schema of the answers to a request."""
+    return Observed((f"schema:{method}",), (f"answer:{method}",))
+
+
+def schema_of_call(*methods: str) -> Observed:
+    """Return a check for the schema of the agent's own requests or notifications."""
+    return Observed(tuple(f"schema:{method}" for method in methods), methods)
+
+
+def seen_messages(bench: Bench) -> Iterator[str]:
+    """Yield the names of what was received, as `Observed` describes them."""
+    for client in bench.clients:
+        methods: dict[Any, str] = {}
+        for record in client.records:
+            frame = record.frame
+            if not isinstance(frame, dict):
+                continue
+            identity = frame.get("id")
+            method = frame.get("method")
+            if record.direction == "sent" and isinstance(method, str) and isinstance(identity, (int, str)):
+                methods[identity] = method
+            elif record.direction == "received" and isinstance(method, str):
+                yield method
+                yield update_kind(record)
+            elif record.direction == "received" and isinstance(identity, (int, str)) and "error" not in frame:
+                yield f"answer:{methods.get(identity, '')}"
+            elif record.direction == "received" and "error" in frame:
+                yield "error"
+
+
+def update_kind(record: Record) -> str:
+    """Return the kind of a `session/update`; empty for other messages."""
+    params = record.frame.get("params") if isinstance(record.frame, dict) else None
+    update = params.get("update") if isinstance(params, dict) else None
+    return str(update.get("sessionUpdate")) if isinstance(update, dict) else ""
+
+
+async def utf_8(bench: Bench) -> None:
+    for record in bench.received():
+        if isinstance(record.frame, str) and "\ufffd" in record.frame:
+            bench.evidence.append(record)
+            raise Failed("a line on stdout is not valid UTF-8")
