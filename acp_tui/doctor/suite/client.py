@@ -448,8 +448,9 @@ def updates_in(frames: Iterable[dict[str, Any]], session: str, *kinds: str) -> I
         params = frame.get("params")
         if frame.get("method") == "session/update" and isinstance(params, dict):
             update = params.get("update")
-            is_own = params.get("sessionId") == session and isinstance(update, dict)
-            if is_own and (not kinds or update.get("sessionUpdate") in kinds):
+            if params.get("sessionId") != session or not isinstance(update, dict):
+                continue
+            if not kinds or update.get("sessionUpdate") in kinds:
                 yield update
 
 
