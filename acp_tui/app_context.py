@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from acp_tui.config import mcp, mcp_sources
 from acp_tui.config.agent_catalogue import Launch, known_agents, launch_from_command, resolve_launch
@@ -22,7 +22,7 @@ from acp_tui.controller import Conversation, Options
 from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.permissions.rule_store import RuleStore
 from acp_tui.store import prune
-from acp_tui.store.drafts_and_history import Drafts, History, SavedComments
+from acp_tui.store.drafts_and_history import Drafts, History, MessageHistory, SavedComments
 from acp_tui.store.folder_trust import FolderTrust
 from acp_tui.store.redaction import redact_value
 from acp_tui.store.secret_patterns import MASK
@@ -55,6 +55,23 @@ class ProjectHistory:
             self._history.add(text, time.time())
         except OSError as error:
             log.warning("A prompt could not be saved in the history: %s", error)
+
+
+class SentMessages:
+    """The messages to agents that the user wrote earlier, with `SESSION` in place of the session's id."""
+
+    def __init__(self) -> None:
+        self._history = MessageHistory(paths().state)
+        self.entries = self._history.entries
+
+    def add(self, frame: dict[str, Any], session_id: str | None) -> None:
+        """Save a message that was sent. A write error is logged, not raised."""
+        from acp_tui.wire.client_methods import without_session
+
+        try:
+            self._history.add(without_session(frame, session_id), time.time())
+        except OSError as error:
+            log.warning("A message by hand could not be saved in the history: %s", error)
 
 
 @dataclass(slots=True)

@@ -53,6 +53,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "workspace.keep_baseline_bytes": validators.size,
     "own_server.enabled": validators.boolean,
     "own_server.agents": validators.strings,
+    "telemetry.traceparent": validators.traceparent,
 }
 """The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
@@ -114,6 +115,13 @@ class OwnServerSettings:
         return self.chosen[agent]
 
 
+@dataclass(slots=True)
+class Telemetry:
+    """What requests to agents carry, so that their traces can be found."""
+
+    traceparent: str = "environment"  # environment | off | random | a value of W3C trace context
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where the value of a setting comes from."""
@@ -151,6 +159,7 @@ class Settings:
     log: Log = field(default_factory=Log)
     workspace: Workspace = field(default_factory=Workspace)
     own_server: OwnServerSettings = field(default_factory=OwnServerSettings)
+    telemetry: Telemetry = field(default_factory=Telemetry)
     tools: dict[str, user_tools.UserTool] = field(default_factory=dict)
     mcp_servers: list[mcp.Server] = field(default_factory=list)  # if two have the same name, the last is used
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
@@ -348,7 +357,7 @@ def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
 
 def _parse_variable(key: str, text: str) -> Any:
     """Return the value of an environment variable, read as TOML. Text settings and invalid TOML stay text."""
-    if VALIDATORS[key] in (validators.text, validators.policy):
+    if VALIDATORS[key] in (validators.text, validators.policy, validators.traceparent):
         return text
     try:
         parsed = tomllib.loads(f"value = {text}")

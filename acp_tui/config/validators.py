@@ -143,6 +143,19 @@ panes = one_of("none", "plan", "files", "terminals", "session")
 """Validator of the pane that is open when a conversation begins."""
 
 
+_TRACEPARENT = re.compile("(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+def traceparent(value: Any) -> str:
+    """Validate `telemetry.traceparent`: a word, or a `traceparent` as W3C trace context has it."""
+    if value in ("environment", "off", "random") or (
+        isinstance(value, str) and _TRACEPARENT.fullmatch(value)
+    ):
+        return str(value)
+    expected = "environment, off, random, or a value such as 00-<32 hex digits>-<16 hex digits>-01"
+    raise InvalidValueError(f"expected {expected}, got {format_value(value)}")
+
+
 def terminal_progress(value: Any) -> str:
     """Validate the setting `terminal_progress`: `auto`, `on` or `off`, or a boolean for `on` or `off`."""
     if isinstance(value, bool):

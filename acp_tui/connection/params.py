@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.connection.errors import NotSupported
 from acp_tui.errors import UserError
+from acp_tui.protocol.client_calls import STEERING
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -108,6 +110,22 @@ def prompt_blocks(
     return content
 
 
-def trace_context() -> dict[str, str]:
-    """Return the W3C trace context in acp-tui's environment, under the names that ACP reserves in `_meta`."""
-    return {name: value for name in TRACE_VARIABLES if (value := os.environ.get(name.upper()))}
+class TraceContext:
+    """The W3C trace context that requests carry, under the names that ACP reserves in `_meta`."""
+
+    def __init__(self, traceparent: str = "environment") -> None:
+        """`traceparent` is the value of the setting `telemetry.traceparent`."""
+        self._traceparent = traceparent
+        self._environment = {
+            name: value for name in TRACE_VARIABLES if (value := os.environ.get(name.upper()))
+        }
+
+    def of(self, method: str) -> dict[str, str]:
+        """Return the trace context of a request: the environment's is for all, a chosen one for prompts."""
+        if self._traceparent == "environment":
+            return self._environment
+        if self._traceparent == "off" or method not in ("session/prompt", STEERING):
+            return {}
+        if self._traceparent == "random":
+            return {"traceparent": f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"}
+        return {"traceparent": self._traceparent}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from acp_tui.connection.agent_process import AgentProcess
 from acp_tui.connection.errors import AgentExit, AgentGone, AgentTimeout, RequestFailed, SignInNeeded
-from acp_tui.connection.params import trace_context
+from acp_tui.connection.params import TraceContext
 from acp_tui.connection.pending_requests import PendingRequests
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
@@ -48,13 +48,14 @@ class RpcConnection:
         on_exit: Callable[[AgentExit], None],
         clock: Callable[[], float],
         line_limit: int,
+        trace: TraceContext,
     ) -> None:
         self.title = launch.title
         self.session = session
         self._process = process
         self._on_exit = on_exit
         self._gone = asyncio.Event()
-        self._trace = trace_context()
+        self._trace = trace
         self._incoming = PendingRequests(serve)
         self._transport = WireTransport(
             process, self._incoming, observe, on_end=self._on_stdout_end, clock=clock, line_limit=line_limit
@@ -74,6 +75,7 @@ class RpcConnection:
         clock: Callable[[], float] = time.time,
         stderr: Callable[[bytes], None] | None = None,
         line_limit: int = MAX_MESSAGE_BYTES,
+        trace: TraceContext | None = None,
     ) -> Self:
         """Start the agent and return the connection to it.
 
@@ -87,6 +89,7 @@ class RpcConnection:
             clock: Returns the time to record, in seconds since 1970.
             stderr: Called with each block the agent writes to stderr.
             line_limit: Longest line to accept, in bytes.
+            trace: The trace context to send; None for that of the environment.
         """
         process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
         try:
@@ -105,21 +108,35 @@ class RpcConnection:
             on_exit=on_exit,
             clock=clock,
             line_limit=line_limit,
+            trace=trace or TraceContext(),
         )
 
     # ----------------------------------------------------------------- calls
 
     async def call(
-        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None
+        self,
+        method: str,
+        params: dict[str, Any] | None = None,
+        *,
+        timeout: float | None = None,
     ) -> Any:
         """Send any request and return the agent's unchanged result.
 
         Raises `RequestFailed`, `SignInNeeded`, `AgentGone` or `AgentTimeout`. If the caller is cancelled or
         the timeout is over, `$/cancel_request` is sent, except for `initialize`.
         """
+        return await self._call(method, self._traced(method, params or {}), SentRequest(), timeout)
+
+    async def call_by_hand(self, method: str, params: Any, faults: list[str]) -> Any:
+        """Send a request that the user wrote, unchanged, and return the result. Raises as `call` does.
+
+        `faults` are sentences on what the schema does not allow in it.
+        """
+        return await self._call(method, params, SentRequest(faults), None)
+
+    async def _call(self, method: str, params: Any, sent: SentRequest, timeout: float | None) -> Any:
         from acp.exceptions import RequestError
 
-        sent = SentRequest()
         token = CURRENT_CALL.set(sent)
         try:
             async with asyncio.timeout(None) as limit:
@@ -127,7 +144,7 @@ class RpcConnection:
                     # With an empty context: asyncio keeps a cancelled timer until it is due, and the current
                     # context refers to a screen.
                     Context().run(limit.reschedule, asyncio.get_running_loop().time() + timeout)
-                return await self._sdk.send_request(method, self._traced(params or {}))
+                return await self._sdk.send_request(method, params)
         except RequestError as error:
             raise self.request_failed(method, read_error(error.data)) from None
         except ConnectionError:
@@ -150,21 +167,20 @@ class RpcConnection:
             return SignInNeeded(self.title, method, error, error.auth_methods or known)
         return RequestFailed(self.title, method, error, self.stderr_tail())
 
-    async def notify(self, method: str, params: dict[str, Any]) -> None:
-        """Send a notification. Raises `AgentGone`.
+    async def notify(self, method: str, params: Any, *, faults: list[str] | None = None) -> None:
+        """Send a notification. Raises `AgentGone`. `faults` are those of one that the user wrote.
 
         Does not wait until the agent reads the notification: a cancel must not block behind the prompt that
         it cancels.
         """
         try:
-            self._transport.post({"jsonrpc": "2.0", "method": method, "params": params})
+            self._transport.post({"jsonrpc": "2.0", "method": method, "params": params}, faults)
         except ConnectionError:
             raise await self._gone_error() from None
 
-    def _traced(self, params: dict[str, Any]) -> dict[str, Any]:
-        if not self._trace:
-            return params
-        return {**params, "_meta": {**self._trace, **params.get("_meta", {})}}
+    def _traced(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        context = self._trace.of(method)
+        return {**params, "_meta": {**context, **params.get("_meta", {})}} if context else params
 
     def _cancel_request(self, method: str, sent: SentRequest) -> None:
         if sent.request_id is None or method == "initialize":  # nothing may be sent before it is answered

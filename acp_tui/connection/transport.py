@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.protocol import json_rpc
 from acp_tui.protocol.client_records import to_record
 from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES, NOT_JSON, LineSplitter, decode, is_id, own_id
-from acp_tui.session.events import Noticed
+from acp_tui.session.events import Noticed, WrittenByHand
 from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 
 if TYPE_CHECKING:
@@ -43,7 +43,10 @@ log = logging.getLogger(__name__)
 class SentRequest:
     """Captures the request id that the SDK assigns."""
 
-    request_id: int | None = None
+    def __init__(self, faults: list[str] | None = None) -> None:
+        """`faults` are those of a request that the user wrote, see `post`."""
+        self.faults = faults
+        self.request_id: int | None = None
 
 
 CURRENT_CALL: ContextVar[SentRequest | None] = ContextVar("CURRENT_CALL", default=None)
@@ -225,10 +228,11 @@ class WireTransport:
                 self._incoming.mark_answered(message["id"])
         await self._process.drain()
 
-    def post(self, message: dict[str, Any]) -> None:
+    def post(self, message: dict[str, Any], faults: list[str] | None = None) -> None:
         """Pass a message to `observe` and write it, without waiting.
 
-        Raises `ConnectionError` if stdin is closed.
+        Raises `ConnectionError` if stdin is closed. If `faults` is given, the user wrote the message, and a
+        record before it says so. The faults are sentences on what the schema does not allow in it.
         """
         error = message.get("error")
         if error is not None and error.get("data", ...) is None:
@@ -244,7 +248,10 @@ class WireTransport:
         if "method" in message and "id" in message:
             self._pending[message["id"]] = message["method"]
             if (sent := CURRENT_CALL.get()) is not None:
-                sent.request_id = message["id"]
+                sent.request_id, faults = message["id"], sent.faults
+        if faults is not None:
+            mark = to_record(WrittenByHand(message["method"], message.get("id"), faults))
+            self._observe(Record(self._clock(), "client", mark), None)
         self._observe(Record(self._clock(), "sent", message), line)
         self._process.write(data + b"\n")
 

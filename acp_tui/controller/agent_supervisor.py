@@ -14,6 +14,7 @@ from acp_tui.session.events import AgentExited, AgentStarted, Noticed
 
 if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.connection.params import TraceContext
     from acp_tui.controller.recorder import Recorder
     from acp_tui.controller.request_handlers import RequestHandlers
     from acp_tui.processes.piped_process import LineRing
@@ -33,7 +34,9 @@ class AgentSupervisor:
         cwd: Path,
         recorder: Recorder,
         folder: SessionFolder | NullFolder,
+        trace: TraceContext,
     ) -> None:
+        self._trace = trace
         self._launch = launch
         self._cwd = str(cwd)
         self._recorder = recorder
@@ -75,6 +78,7 @@ class AgentSupervisor:
                 on_exit=self._exited,
                 clock=self._recorder.clock,
                 stderr=self._folder.stderr_sink,
+                trace=self._trace,
             )
         except ConnectionFault as fault:
             self._recorder.note(AgentExited(reason=str(fault), stderr_tail=fault.stderr_tail))

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from acp_tui.connection.errors import NotSupported
+from acp_tui.connection.params import TraceContext
 from acp_tui.controller.agent_sessions import AgentSessions
 from acp_tui.controller.agent_supervisor import AgentSupervisor, SlowStepNotices
 from acp_tui.controller.baseline_tracker import BaselineTracker, ChangeOrigin, FileVersions
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Session
 
 
+Result = TypeVar("Result")
 HYSTERESIS = 0.05
 """How far usage must fall below the threshold, as a share of the window, to rearm the warning."""
 
@@ -153,7 +155,9 @@ class Conversation:
         self._diff_locator = DiffLocator(files, self.note)
         self.mcp_access = OneShotServerClient(options.servers, self._roots.cwd)
         self.blocks_for = PromptBlockBuilder(files, self.session, self.mcp_access).blocks
-        self._agent = AgentSupervisor(launch, self._roots.cwd, self._recorder, folder)
+        self._agent = AgentSupervisor(
+            launch, self._roots.cwd, self._recorder, folder, TraceContext(settings.telemetry.traceparent)
+        )
         self._wait_notices = SlowStepNotices(launch, self._agent, self._recorder)
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
@@ -348,11 +352,16 @@ class Conversation:
 
     async def prompt(self, blocks: Sequence[dict[str, Any]]) -> None:
         """Run one turn and wait for its end. The stop reason is in the session. Raises if the turn fails."""
+        session_id, content = self._session_id, adapt_blocks(blocks, self.session.agent)
+        await self._run_turn(lambda: self._connection.prompt(session_id, content))
+
+    async def _run_turn(self, prompt: Callable[[], Awaitable[Result]]) -> Result:
+        """Send a prompt, and do what belongs to the beginning and the end of a turn."""
         self.was_stopped = False
         await self._baseline.ready()
         try:
             await self.rewind.begin_turn(checkpoint=self.options.can_rewind)
-            await self._connection.prompt(self._session_id, adapt_blocks(blocks, self.session.agent))
+            return await prompt()
         finally:
             self._gate.turn_ended()
             self.rewind.end_turn()
@@ -369,9 +378,36 @@ class Conversation:
         """Tell the agent to stop the turn. Cancel the agent's pending requests, so that the turn can end."""
         self.was_stopped = True
         await self._connection.cancel(self._session_id)
+        await self._answer_stopped_requests()
+
+    async def _answer_stopped_requests(self) -> None:
         await self._connection.answer_pending()  # also those of subagents' sessions
         self.own_server.stop_calls()
         self.bridges.stop_calls()
+
+    async def send_by_hand(
+        self, method: str, params: Any, *, is_request: bool = True, faults: Sequence[str] = ()
+    ) -> Any:
+        """Send a message that the user wrote, unchanged, and return the result; None for a notification.
+
+        It is recorded as the user's, with `faults`: sentences on what the schema does not allow in it. A
+        prompt to this session is a turn as any other; a cancel of its turn also answers pending requests.
+        """
+        is_ours = self._is_about_session(params)
+        if not is_request:
+            if method == "session/cancel" and is_ours:
+                self.was_stopped = True
+            await self._connection.notify(method, params, faults=[*faults])
+            if method == "session/cancel" and is_ours:
+                await self._answer_stopped_requests()
+            return None
+        if method == "session/prompt" and is_ours and not self.session.working:
+            return await self._run_turn(lambda: self._connection.call_by_hand(method, params, [*faults]))
+        return await self._connection.call_by_hand(method, params, [*faults])
+
+    def _is_about_session(self, params: Any) -> bool:
+        session_id = params.get("sessionId") if isinstance(params, dict) else None
+        return session_id is not None and session_id == self.session.session_id
 
     async def changes(self) -> list[FileChange]:
         """Return the files that have changed since the conversation began. See `finds_all_changes`."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ class PromptQueue:
     def __init__(self, conversation: Conversation, failed: Callable[[UserError, str], None]) -> None:
         self._conversation = conversation
         self._failed = failed
-        self._turn: asyncio.Task[None] | None = None
+        self._turn: asyncio.Task[Any] | None = None
         self._steering = Steering(conversation)
         self._ready = False
         self._numbers = count(1)
@@ -94,6 +94,27 @@ class PromptQueue:
             self._reasons.append(prompt)
             if self._can_steer:
                 await self._steer(prompt)
+
+    async def run(self, prompt: Coroutine[Any, Any, Any]) -> Any:
+        """Await a prompt that does not come from the queue, and return its result.
+
+        Meanwhile, prompts are queued; afterwards, the queue continues as after any prompt.
+        """
+        if self.running:
+            return await prompt
+        self._reasons, self._was_paused = [], self._conversation.session.queue_paused
+        self._turn = turn = asyncio.create_task(prompt)
+
+        def ended(turn: asyncio.Task[Any]) -> None:
+            if not turn.cancelled() and turn.exception() is None:
+                self._turn_ended()
+
+        turn.add_done_callback(ended)
+        return await asyncio.shield(turn)  # the turn goes on if nobody waits for its result any more
+
+    def _turn_ended(self) -> None:
+        if not self._send_unread() and self._conversation.session.stop_reason == "end_turn":
+            self._send_next()
 
     def next(self) -> None:
         """Resume the queue, and send its first prompt if a prompt can be sent now."""
@@ -241,9 +262,7 @@ class PromptQueue:
                 self._failed(error, text)
         else:
             self._turn = None
-            session = self._conversation.session
-            if not self._send_unread() and session.stop_reason == "end_turn":
-                self._send_next()
+            self._turn_ended()
 
 
 class Steering:

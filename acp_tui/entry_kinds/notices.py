@@ -1,9 +1,9 @@
-"""The entry kinds for notices, ends of turns, and protocol messages of unknown kinds."""
+"""The entry kinds for notices, messages by hand, ends of turns, and protocol messages of unknown kinds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.entry_kinds.blocks import Aside, Block
 from acp_tui.entry_kinds.plain_text import LEVEL_SIGNS, indented, raw_lines
@@ -11,7 +11,7 @@ from acp_tui.session.safe_text import escape_controls, escape_line, visible_exce
 
 if TYPE_CHECKING:
     from acp_tui.entry_kinds.kind import TextContext
-    from acp_tui.session.state import Notice, Session, TurnEnd, Unrecognised
+    from acp_tui.session.state import HandMessage, Notice, Session, TurnEnd, Unrecognised
 
 PRINTED_SOURCES = frozenset({"client", "agent", "protocol"})
 """The sources of the notices that `acp-tui exec` prints.
@@ -69,6 +69,61 @@ def notice_progress(notice: Notice) -> str:
 def notice_warning(notice: Notice) -> tuple[str, str] | None:
     """Return the text and details of a notice about a fault in what the agent sent; None for others."""
     return (notice.text, notice.detail or "") if notice.source == "protocol" else None
+
+
+# --------------------------------------------------------------------------- messages by hand
+
+
+def hand_message_title(message: HandMessage) -> str:
+    """Return what the user sent, and what became of it."""
+    return f"{message.text} · {end}" if (end := hand_message_end(message)) else message.text
+
+
+def hand_message_end(message: HandMessage) -> str:
+    """Return how a request was answered, in a few words; empty for a notification."""
+    if message.request_id is None:
+        return ""
+    took = f"{message.ended_at - message.at:.2f} s" if message.ended_at is not None else ""
+    if message.error is not None:
+        code = f" {message.error.code}" if message.error.code else ""
+        return f"error{code} after {took}: {escape_line(message.error.message) or 'without a message'}"
+    return {
+        "sent": "no answer yet",
+        "answered": f"answered after {took}",
+        "cancelled": "cancelled, no answer yet",
+        "unanswered": "never answered",
+    }.get(message.status, "")
+
+
+def hand_message_parts(message: HandMessage) -> list[tuple[str, Any]]:
+    """Return the params of a message, and the result or error of its answer, with their names."""
+    parts = [("params", message.raw_params)] if message.raw_params is not None else []
+    if message.error is not None:
+        parts.append(("error", message.error.raw))
+    elif message.status == "answered":
+        parts.append(("result", message.raw_result))
+    return parts
+
+
+def hand_message_json(message: HandMessage) -> str:
+    """Return the faults in a message, its params and its answer as text."""
+    faults = [f"does not follow the schema: {fault}" for fault in message.faults]
+    parts = [f"{name}: {visible_json(raw)}" for name, raw in hand_message_parts(message)]
+    return "\n".join([*faults, *parts])
+
+
+def hand_message_lines(message: HandMessage, _context: TextContext) -> Iterator[str]:
+    yield f"- {hand_message_title(message)}"
+    yield from indented(hand_message_json(message).splitlines())
+
+
+def hand_message_search_text(message: HandMessage, _session: Session) -> Iterable[str]:
+    return [hand_message_title(message), hand_message_json(message)]
+
+
+def hand_message_blocks(message: HandMessage, _context: TextContext) -> Iterable[Block]:
+    level: Literal["info", "error"] = "error" if message.error is not None else "info"
+    return [Aside(level, "→", escape_line(hand_message_title(message)), hand_message_json(message))]
 
 
 # --------------------------------------------------------------------------- ends of turns

@@ -53,6 +53,9 @@ class Translator:
         self._abandoned: set[RequestId] = set()  # the ids of our requests that we cancelled
         self._last_call = -1
         self._requests: Pending = {}  # the agent's unanswered requests
+        self._mark: ev.WrittenByHand | None = None  # announces the next message as written by the user
+        self._by_hand: dict[RequestId, bool] = {}  # the user's requests; whether they count, see `_counts`
+        self._is_initialized = False
         self._made_up = 0
 
     def translate(self, record: Record) -> list[ev.Event]:
@@ -180,7 +183,28 @@ class Translator:
         if pending is None:
             return [self._unexpected_answer(call_id, frame)]
         method, params = pending
-        if failed:
+        if call_id in self._by_hand:
+            return self._answer_to_user(call_id, method, params, frame)
+        return self._call_answered(call_id, method, params, frame)
+
+    def _answer_to_user(
+        self, call_id: RequestId, method: str, params: dict[str, Any], frame: dict[str, Any]
+    ) -> list[ev.Event]:
+        """Translate the answer to a request that the user wrote.
+
+        An error is shown with the request, and also elsewhere if it ends a turn or the opening of a session.
+        """
+        counts = self._by_hand.pop(call_id)
+        error = read_error(frame["error"]) if frame.get("error") is not None else None
+        answered = ev.HandMessageAnswered(call_id, frame.get("result"), error)
+        if error is not None:
+            counts = counts and (method == "session/prompt" or method in OPENING_METHODS)
+        return [answered, *(self._call_answered(call_id, method, params, frame) if counts else ())]
+
+    def _call_answered(
+        self, call_id: RequestId, method: str, params: dict[str, Any], frame: dict[str, Any]
+    ) -> list[ev.Event]:
+        if frame.get("error") is not None:
             if call_id in self._abandoned:
                 return [ev.IgnoredMessage(f"the answer to {method}")]
             return self._call_failed(method, params, frame["error"])
@@ -230,6 +254,7 @@ class Translator:
 
         If the answer contains no version, the requested version counts.
         """
+        self._is_initialized = True
         version = values.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
@@ -244,11 +269,46 @@ class Translator:
         if not isinstance(method, str):
             return self._answered(frame_id, frame)
         params = values.obj(frame.get("params"))
+        mark, self._mark = self._mark, None
+        if mark is not None and mark.method == method and mark.request_id == frame_id:
+            return self._sent_by_user(mark, params, frame)
+        return self._sent_message(frame_id, method, params)
+
+    def _sent_by_user(
+        self, mark: ev.WrittenByHand, params: dict[str, Any], frame: dict[str, Any]
+    ) -> list[ev.Event]:
+        """Translate a message that the user wrote."""
+        method, call_id = mark.method, mark.request_id
+        sent = ev.HandMessageSent(method, frame.get("params"), call_id, mark.faults)
+        counts = method == "$/cancel_request" or self._counts(method, params)
+        if call_id is not None:
+            self._by_hand[call_id] = counts
+        if counts:
+            return [sent, *self._sent_message(call_id, method, params)]
+        if call_id is not None:
+            self._note_call(call_id, method, params)
+        return [sent]
+
+    def _counts(self, method: str, params: dict[str, Any]) -> bool:
+        """Return whether a message that the user wrote changes the state of the conversation.
+
+        Messages about other sessions do not, nor does a second handshake, nor a reload during a turn.
+        """
+        if method in ("authenticate", "logout"):
+            return True
+        if method == "initialize":
+            return not self._is_initialized
+        is_ours = self._session_id is not None and params.get("sessionId") == self._session_id
+        if method in OPENING_METHODS:
+            is_prompting = any(pending == "session/prompt" for pending, _ in self._calls.values())
+            is_reload = is_ours and method in ("session/load", "session/resume") and not is_prompting
+            return self._opening is None and (self._session_id is None or is_reload)
+        return is_ours
+
+    def _sent_message(self, frame_id: Any, method: str, params: dict[str, Any]) -> list[ev.Event]:
         if not is_id(frame_id):
             return self._sent_notification(method, params)
-        self._calls[frame_id] = (method, params)
-        if isinstance(frame_id, int):
-            self._last_call = max(self._last_call, frame_id)
+        self._note_call(frame_id, method, params)
         if method in OPENING_METHODS:
             self._opening, self._session_before = method, self._session_id
             if method in ("session/load", "session/resume"):
@@ -256,6 +316,11 @@ class Translator:
         elif method == "session/prompt":
             self._session_id = values.raw(params, "sessionId") or self._session_id
         return call_events(method, params)
+
+    def _note_call(self, frame_id: RequestId, method: str, params: dict[str, Any]) -> None:
+        self._calls[frame_id] = (method, params)
+        if isinstance(frame_id, int):
+            self._last_call = max(self._last_call, frame_id)
 
     def _sent_notification(self, method: str, params: dict[str, Any]) -> list[ev.Event]:
         """Translate a notification that acp-tui sent."""
@@ -274,10 +339,16 @@ class Translator:
         If a result arrives nevertheless, it is used. A cancelled prompt continues until it is answered.
         """
         method, params = self._calls.get(call_id, ("", {})) if is_id(call_id) else ("", {})
-        if not method or method == "session/prompt":
+        if not method:
             return []
+        by_hand = [ev.HandMessageCancelled(call_id)] if call_id in self._by_hand else []
+        if method == "session/prompt" or not self._by_hand.get(call_id, True):
+            return [*by_hand]
         self._abandoned.add(call_id)
-        return self._call_failed(method, params, {"code": REQUEST_CANCELLED, "message": "Request cancelled"})
+        failed = self._call_failed(
+            method, params, {"code": REQUEST_CANCELLED, "message": "Request cancelled"}
+        )
+        return [*by_hand, *failed]
 
     def _answered(self, request_id: Any, frame: dict[str, Any]) -> list[ev.Event]:
         """Translate acp-tui's answer to a request of the agent."""
@@ -294,11 +365,15 @@ class Translator:
 
     def _client(self, frame: Any) -> list[ev.Event]:
         event = client_records.from_record(frame)
-        if isinstance(event, (ev.AgentStarted, ev.AgentExited)):
+        if isinstance(event, ev.WrittenByHand):
+            self._mark = event
+        elif isinstance(event, (ev.AgentStarted, ev.AgentExited)):
             # Requests to and from the old process will never be answered.
             self._calls.clear()
             self._abandoned.clear()
             self._requests.clear()
+            self._by_hand.clear()
+            self._mark, self._is_initialized = None, False
             self._opening, self._session_id, self._last_call = None, None, -1
             self._dialect = V1()
         return [event]

@@ -211,6 +211,35 @@ class CancelSent(Event):
     """`session/cancel` was sent."""
 
 
+# --------------------------------------------------------------------------- messages by hand
+
+
+@dataclass(slots=True)
+class HandMessageSent(Event):
+    """A request or notification that the user wrote was sent. `WrittenByHand` announced it."""
+
+    method: str
+    params: Raw[Any] = None
+    request_id: Raw[RequestId] = None  # None for a notification
+    faults: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class HandMessageAnswered(Event):
+    """The agent answered a request that the user wrote."""
+
+    request_id: Raw[RequestId]
+    result: Raw[Any] = None
+    error: RpcError | None = None
+
+
+@dataclass(slots=True)
+class HandMessageCancelled(Event):
+    """`$/cancel_request` was sent for a request that the user wrote. An answer can still come."""
+
+    request_id: Raw[RequestId]
+
+
 # --------------------------------------------------------------------------- messages of the agent
 
 
@@ -637,6 +666,15 @@ class Noticed(ClientEvent):
     text: str
     detail: str | None = None
     source: str = "client"
+
+
+@dataclass(slots=True)
+class WrittenByHand(ClientEvent):
+    """The user wrote the message that is sent next."""
+
+    method: str
+    request_id: Raw[RequestId] = None  # None for a notification
+    faults: list[str] = field(default_factory=list)  # what the schema does not allow; sent nevertheless
 
 
 @dataclass(slots=True)

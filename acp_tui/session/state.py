@@ -28,6 +28,9 @@ ToolStatus = str
 The agent sends `pending`, `in_progress`, `completed` or `failed`; acp-tui sets `cancelled` or `unfinished`.
 """
 
+HandStatus = Literal["sent", "answered", "failed", "cancelled", "unanswered"]
+"""The state of a message that the user wrote: a cancelled request can still be answered."""
+
 DONE_STATUSES = frozenset({"completed", "failed", "cancelled", "unfinished"})
 
 
@@ -327,6 +330,20 @@ class Notice(Entry):
     detail: str | None = None  # shown when the entry is unfolded
     source: str = "client"  # "client" | "agent" | "rule" | "policy" | "protocol"
     rule_ids: list[str] = field(default_factory=list)  # of the rules that the message is about
+
+
+@dataclass(kw_only=True, slots=True)
+class HandMessage(Notice):
+    """A request or notification that the user wrote, and the agent's answer."""
+
+    method: str
+    request_id: RequestId = None  # None for a notification
+    raw_params: Any = None  # as sent
+    faults: list[str] = field(default_factory=list)  # sentences: what the schema does not allow in it
+    status: HandStatus = "sent"
+    raw_result: Any = None  # as received
+    error: RpcError | None = None
+    ended_at: float | None = None  # when it was answered
 
 
 @dataclass(kw_only=True, slots=True)
@@ -713,6 +730,7 @@ class ReducerState:
     foreign: dict[str, ForeignSession] = field(default_factory=dict)  # other sessions, by id
     call_owners: dict[str, Subagent] = field(default_factory=dict)  # of calls that subagents made
     session_messages: dict[str, SessionMessage] = field(default_factory=dict)
+    hand_messages: dict[RequestId, HandMessage] = field(default_factory=dict)  # unanswered requests
     rejected: set[RequestId] = field(default_factory=set)  # requests whose rejection is already shown
     elicitations: dict[str, Elicitation] = field(default_factory=dict)  # by the agent's id
     compactions: dict[str, Compaction] = field(default_factory=dict)

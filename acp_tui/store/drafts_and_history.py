@@ -1,13 +1,17 @@
-"""What users have typed: drafts of prompts, review comments that have not been sent, and earlier prompts."""
+"""What users have typed: drafts, review comments that were not sent, earlier prompts and messages by hand."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import json
 import re
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from acp_tui.store.json_lines_file import JsonLinesFile, Record, latest_of_each
+from acp_tui.store.redaction import redact_value
 
 
 class Drafts:
@@ -76,6 +80,30 @@ class History:
     def entries(self) -> list[str]:
         """Return the prompts, the latest last. Of equal prompts, only the latest is returned."""
         return [record["text"] for record in _last_of_each(self._lines.read())]
+
+
+class MessageHistory:
+    """The messages to agents that the user wrote, as JSON-RPC frames. A request has an `id`."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._lines = JsonLinesFile(state_dir / "messages_by_hand.jsonl", condense=_last_messages)
+
+    def add(self, frame: dict[str, Any], at: float) -> None:
+        """Save a message without its secrets. Raises `OSError`."""
+        self._lines.append({"t": at, "message": json.dumps(redact_value(frame))})
+
+    def entries(self) -> list[dict[str, Any]]:
+        """Return the messages, the latest last. Of equal messages, only the latest is returned."""
+        found = []
+        for record in _last_messages(self._lines.read()):
+            with contextlib.suppress(ValueError, RecursionError):
+                frame = json.loads(record["message"])
+                if isinstance(frame, dict) and isinstance(frame.get("method"), str):
+                    found.append(frame)
+        return found
+
+
+_last_messages = partial(latest_of_each, key="message", content="message")
 
 
 def _file_name(project: str) -> str:

@@ -43,7 +43,7 @@ class Fault(NamedTuple):
 
 
 @cache
-def _definitions() -> dict[str, Schema]:
+def definitions() -> dict[str, Schema]:
     definitions: dict[str, Schema] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["$defs"]
     return definitions
 
@@ -53,7 +53,7 @@ def _models() -> tuple[dict[str, Schema], dict[str, Schema]]:
     """Return the schemas of what an agent sends, by method: one dict for parameters, one for results."""
     calls: dict[str, Schema] = {}
     answers: dict[str, Schema] = {}
-    for name, schema in _definitions().items():
+    for name, schema in definitions().items():
         if schema.get("x-side") == "client" and not name.endswith("Response"):
             calls[schema["x-method"]] = schema
         elif schema.get("x-side") == "agent" and name.endswith("Response"):
@@ -235,7 +235,7 @@ def _resolve(schema: Schema, value: Any, path: str) -> tuple[list[Schema], list[
     faults: list[Fault] = []
     inner: list[Schema] = [*schema.get("allOf", ())]
     if "$ref" in schema:
-        inner.append(_definitions()[schema["$ref"].rpartition("/")[2]])
+        inner.append(definitions()[schema["$ref"].rpartition("/")[2]])
     for key in ("oneOf", "anyOf"):
         if key in schema:
             chosen = _choose(schema[key], value, path)
@@ -283,7 +283,7 @@ def _constants(member: Schema) -> dict[str, Any]:
     """Return the fields of a member of a union that can have one value only."""
     found = {name: field["const"] for name, field in member.get("properties", {}).items() if "const" in field}
     if not found and "$ref" in member:
-        return _constants(_definitions()[member["$ref"].rpartition("/")[2]])
+        return _constants(definitions()[member["$ref"].rpartition("/")[2]])
     return found
 
 

@@ -76,6 +76,7 @@ def test_every_value_is_shown_with_its_origin(
         "workspace.max_baseline_file_size": table["workspace.max_baseline_file_size"],
         "own_server.enabled": "false built in",
         "own_server.agents": "[] built in",
+        "telemetry.traceparent": '"environment" built in',
         "agents.own": "x 'a b' config.toml:4",
         "agents.pi": "(built-in command) config.toml:6",
         "mcp_servers.web": "http config.toml:8",

@@ -65,6 +65,9 @@ keep_baseline_bytes = "4 MB"
 [own_server]
 enabled = true
 agents = ["pi"]
+
+[telemetry]
+traceparent = "random"
 """
     )
     settings = load(project, environ={})
@@ -84,6 +87,7 @@ agents = ["pi"]
     assert (settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes) == (7, 3_000_000)
     assert (settings.workspace.keep_baseline_days, settings.workspace.keep_baseline_bytes) == (8, 4_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
+    assert settings.telemetry.traceparent == "random"
     lines = [settings.origin(key).line for key in VALIDATORS]
     assert lines == [
         2,
@@ -113,6 +117,7 @@ agents = ["pi"]
         29,
         32,
         33,
+        36,
     ]
     assert str(settings.origin("policy")) == f"{file}:3"
 

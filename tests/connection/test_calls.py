@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import re
 import weakref
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from acp_tui.connection.errors import NotSupported
-from acp_tui.connection.params import SessionSetup
+from acp_tui.connection.params import SessionSetup, TraceContext
 from acp_tui.errors import UserError
 from acp_tui.session.state import Agent, ConfigOption
 from tests.support.connection import SESSION, text
@@ -268,6 +269,30 @@ async def test_the_trace_context_of_the_environment_is_sent(
     metas = [frame["params"].get("_meta") for frame in agent.frames("sent")]
     trace = {"traceparent": "00-aa-bb-01", "tracestate": "x=y"}
     assert metas == [trace, trace, {**trace, "own": 1}, None]
+
+
+TRACEPARENT = "00-80e1afed08e019fc1110464cfa66635c-7a085853722dc6d2-01"
+
+
+@pytest.mark.parametrize("setting", [TRACEPARENT, "random", "off"])
+async def test_a_chosen_trace_context_is_sent_with_prompts_only(
+    setting: str, client: MakeClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TRACEPARENT", "00-aa-bb-01")
+    agent = client("complete")
+    connection = await agent.start(trace=TraceContext(setting))
+    await connection.initialize({})
+    await connection.new_session(SessionSetup("/"))
+    for _ in range(2):
+        await connection.prompt(SESSION, text("go"))
+    opening, *prompts = [frame["params"].get("_meta") for frame in agent.frames("sent")][1:]
+    assert opening is None
+    sent = [(meta or {}).get("traceparent", "") for meta in prompts]
+    if setting == "random":
+        assert all(re.fullmatch("00-[0-9a-f]{32}-[0-9a-f]{16}-01", value) for value in sent)
+        assert sent[0] != sent[1]
+    else:
+        assert sent == ["" if setting == "off" else setting] * 2
 
 
 async def test_the_agent_inherits_the_environment_and_gets_its_own_variables(

@@ -13,6 +13,8 @@ other prompt is sent back. OFFERS is a JSON object:
 - `lists_after`: a path; `session/list` is answered once it exists
 - `steering`: the outcome of every message sent into a running turn; null: no answer
 - `refuses`: methods that are answered with an error; `refuses_once`: the first time only
+- `answers`: the results of further methods; `silent`: methods that are answered only with -32800 once the
+  client cancels the request; `echoes`: notifications that are sent back
 - `lost_until`: a path; while it does not exist, `session/load` is answered with an error
 """
 
@@ -238,6 +240,22 @@ def _exchange(process: subprocess.Popen[str], method: str, params: Any, request_
     return {"error": {"message": "the server has ended"}}
 
 
+def handle_further_methods(agent: ScriptedAgent, offers: dict[str, Any]) -> None:
+    """Add the handlers of the offers `answers`, `silent` and `echoes`."""
+    cancelled = {"code": -32800, "message": "Request cancelled"}
+    answers = offers.get("answers", {})
+    for method in answers:
+        agent.handlers[method] = lambda agent, request: agent.answer(request, answers[request["method"]])
+    for method in offers.get("silent", []):
+        agent.handlers[method] = lambda *_: None
+    for method in offers.get("echoes", []):
+        agent.handlers[method] = lambda agent, frame: agent.send(frame)
+    if "silent" in offers:
+        agent.handlers["$/cancel_request"] = lambda agent, frame: agent.fail(
+            {"id": frame["params"]["requestId"]}, cancelled
+        )
+
+
 def main() -> None:
     """Run the agent."""
     offers = json.loads(sys.argv[1]) if len(sys.argv) > 1 else {}
@@ -325,6 +343,7 @@ def main() -> None:
     for method in offers.get("refuses_once", []):
         agent.handlers[method] = refused_once(agent.handlers[method])
     agent.handlers["session/cancel"] = recording(lambda *_: None)
+    handle_further_methods(agent, offers)
     agent.run()
 
 

@@ -8,6 +8,7 @@ from acp_tui.session.record import REQUEST_CANCELLED, Change
 from acp_tui.session.reduce import history, requests, subagents
 from acp_tui.session.reduce.entries import add_notice, end_message, facts_changed, touch
 from acp_tui.session.reduce.facts import begin_restore, reset_facts, set_modes, set_options, update_settings
+from acp_tui.session.reduce.notices import end_hand_messages
 from acp_tui.session.reduce.plans import end_compactions
 from acp_tui.session.reduce.terminals import end_agent_terminals
 from acp_tui.session.reduce.tool_calls import close_open_calls, end_own_tool_calls
@@ -73,6 +74,7 @@ def _end_everything(
     changes += end_agent_terminals(session, at)
     changes += end_own_tool_calls(session, at)
     changes += end_compactions(session)
+    changes += end_hand_messages(session)
     changes += end_message(session, at)
     history.give_up(session)
     session.reducer_state.opening = None

@@ -1,4 +1,4 @@
-"""Notices of the client and the agent, unknown messages, and protocol faults."""
+"""Notices of the client and the agent, messages by hand, unknown messages, and protocol faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from acp_tui.session.record import (
 )
 from acp_tui.session.reduce.entries import add_entry, touch
 from acp_tui.session.safe_text import escape_line, visible_excerpt
-from acp_tui.session.state import Notice, Session, Unrecognised
+from acp_tui.session.state import HandMessage, Notice, Session, Unrecognised
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -54,6 +54,52 @@ def agent_notice(session: Session, event: ev.AgentNotice, at: float) -> list[Cha
     entry.source, entry.level, entry.detail = "agent", event.level, event.detail
     entry.text = event.text if count == 1 else f"{event.text} ({count} times)"
     return changes
+
+
+def hand_message_sent(session: Session, event: ev.HandMessageSent, at: float) -> list[Change]:
+    """Add a message that the user wrote."""
+    is_request = event.request_id is not None
+    entry = HandMessage(
+        id=0,
+        at=at,
+        source="hand",
+        text=f"You sent {'' if is_request else 'the notification '}{escape_line(event.method)}",
+        method=event.method,
+        request_id=event.request_id,
+        raw_params=event.params,
+        faults=event.faults,
+    )
+    if is_request:
+        session.reducer_state.hand_messages[event.request_id] = entry
+    return add_entry(session, entry, at)
+
+
+def hand_message_answered(session: Session, event: ev.HandMessageAnswered, at: float) -> list[Change]:
+    """Add the agent's answer to the message that the user wrote."""
+    entry = session.reducer_state.hand_messages.pop(event.request_id, None)
+    if entry is None:
+        return []
+    entry.status = "answered" if event.error is None else "failed"
+    entry.raw_result, entry.error, entry.ended_at = event.result, event.error, at
+    return [touch(entry)]
+
+
+def hand_message_cancelled(session: Session, event: ev.HandMessageCancelled, _at: float) -> list[Change]:
+    """Mark a request that the user wrote as cancelled. A late answer is still shown."""
+    entry = session.reducer_state.hand_messages.get(event.request_id)
+    if entry is None:
+        return []
+    entry.status = "cancelled"
+    return [touch(entry)]
+
+
+def end_hand_messages(session: Session) -> list[Change]:
+    """Mark the unanswered messages of the user: the agent that could answer them is gone."""
+    pending = [*session.reducer_state.hand_messages.values()]
+    session.reducer_state.hand_messages.clear()
+    for entry in pending:
+        entry.status = "unanswered"
+    return [touch(entry) for entry in pending]
 
 
 def unknown(session: Session, event: ev.Unknown, at: float) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Notices, the end of a turn, and updates that are not recognised."""
+"""Notices, messages by hand, the end of a turn, and updates that are not recognised."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 
-from acp_tui.entry_kinds.notices import unfinished_text, unrecognised_json, unrecognised_title
+from acp_tui.entry_kinds.notices import (
+    hand_message_end,
+    hand_message_json,
+    hand_message_parts,
+    unfinished_text,
+    unrecognised_json,
+    unrecognised_title,
+)
 from acp_tui.session.safe_text import visible_json
 from acp_tui.ui import keys
 from acp_tui.ui.drawing.body import Body, DrawContext, LinesBody
@@ -14,6 +21,7 @@ from acp_tui.ui.drawing.text_layout import (
     LazyCopyBody,
     hanging_lines,
     hard_wrapped_lines,
+    json_body,
     limit_lines,
     short_hanging_lines,
     wrapped_lines,
@@ -22,7 +30,7 @@ from acp_tui.ui.drawing.text_layout import (
 if TYPE_CHECKING:
     from textual.strip import Strip
 
-    from acp_tui.session.state import Notice, RpcError, TurnEnd, Unrecognised
+    from acp_tui.session.state import HandMessage, Notice, RpcError, TurnEnd, Unrecognised
 
 
 _SIGNS = {"info": "·", "warning": "!", "error": "✘"}
@@ -45,6 +53,27 @@ def notice_body(entry: Notice, context: DrawContext) -> Body:
         if not context.folded:
             lines += limit_lines(hard_wrapped_lines(entry.detail, palette.dim, width), context)
     return LinesBody(lines, text)
+
+
+def hand_message_body(entry: HandMessage, context: DrawContext) -> Body:
+    """Draw a message that the user wrote, with its params and the agent's answer unless it is folded."""
+    palette = context.palette
+    spans = [Segment(entry.text, palette.text)]
+    if end := hand_message_end(entry):
+        style = palette.error if entry.error is not None else palette.dim
+        spans += [Segment(" · ", palette.faint), Segment(end, style)]
+    if entry.faults:
+        spans += [Segment(" · ", palette.faint), Segment("does not follow the schema", palette.warning)]
+    spans.append(Segment(" ▸" if context.folded else " ▾", palette.faint))
+    lines = short_hanging_lines([Segment("→ ", palette.accent)], spans, context)
+    if context.folded:
+        return LazyCopyBody(lines, lambda: hand_message_json(entry))
+    for fault in entry.faults:
+        lines += wrapped_lines(f"! {fault}", palette.warning, context.width)
+    for name, raw in hand_message_parts(entry):
+        body = json_body(raw, context, label=name)
+        lines += [body.line(number) for number in range(body.height)]
+    return LazyCopyBody(lines, lambda: hand_message_json(entry))
 
 
 _STOP_REASONS = {
