@@ -3,7 +3,8 @@
 sessions/20261120-101500-claude-code-3f2a/
     meta.json      what a list of sessions shows, with the version of the format
     wire.jsonl     all records, from which the session is rebuilt; the writer holds a lock on the file
-    stderr.log     the agent's standard error, limited in size
+    stderr.log     the agent's standard error with times, limited in size
+    wire.index     where the lines of wire.jsonl start; a cache (`acp_tui/wire/frame_index.py`)
     closing        exists while the session is being closed, which may take a while
     baseline.git/  the snapshot of the project (see `workspace`) and the review; `prune` limits age and size
 """

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from acp_tui.session.safe_text import visible_excerpt
 
@@ -27,19 +27,31 @@ MAX_LISTED_VALUES = 12
 """If a field may have more values than this, a sentence names only the nearest one."""
 
 
+Place = tuple[str | int, ...]
+"""Where a value is in a message: the names of fields and the positions in lists that lead to it."""
+Sender = Literal["agent", "client"]
+
+
 @dataclass(slots=True)
 class SchemaViolation:
     check: str
     sentence: str
     example: str | None = None
+    place: Place = ()
+    """The field that is wrong or missing; empty if it is the whole message."""
 
 
 class Fault(NamedTuple):
-    """A wrong value: where it is in the message, the end of a sentence about it, and the value."""
+    """A wrong value: where it is, the end of a sentence about it, and the value."""
 
-    path: str
+    place: Place
     predicate: str
     value: Any = None
+
+    @property
+    def path(self) -> str:
+        """The place without positions in lists, such as `content[].text`."""
+        return "".join("[]" if isinstance(step, int) else f".{step}" for step in self.place).removeprefix(".")
 
 
 @cache
@@ -49,15 +61,18 @@ def definitions() -> dict[str, Schema]:
 
 
 @cache
-def _models() -> tuple[dict[str, Schema], dict[str, Schema]]:
-    """Return the schemas of what an agent sends, by method: one dict for parameters, one for results."""
+def _models(sender: Sender) -> tuple[dict[str, Schema], dict[str, Schema]]:
+    """Return the schemas of what one side sends, by method: one dict for parameters, one for results."""
     calls: dict[str, Schema] = {}
     answers: dict[str, Schema] = {}
     for name, schema in definitions().items():
-        if schema.get("x-side") == "client" and not name.endswith("Response"):
-            calls[schema["x-method"]] = schema
-        elif schema.get("x-side") == "agent" and name.endswith("Response"):
+        side, is_answer = schema.get("x-side"), name.endswith("Response")
+        if side not in ("agent", "client"):
+            continue
+        if is_answer and side == sender:
             answers[schema["x-method"]] = schema
+        elif not is_answer and side != sender:
+            calls[schema["x-method"]] = schema
     return calls, answers
 
 
@@ -66,11 +81,21 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
 
     `methods` contains the methods of the client's pending requests by id; an answered request is removed.
     """
+    answered = None
+    if isinstance(frame, dict) and not isinstance(frame.get("method"), str):
+        identity = frame.get("id")
+        answered = methods.pop(identity, None) if isinstance(identity, (int, str)) else None
+    yield from frame_violations(frame, answered)
+
+
+def frame_violations(frame: Any, answered: str | None, sender: Sender = "agent") -> Iterator[SchemaViolation]:
+    """Yield the violations in one frame. `answered` is the method that it answers, None if unknown."""
     if not isinstance(frame, dict):
         return
-    calls, answers = _models()
+    calls, answers = _models(sender)
     if frame.get("jsonrpc") != "2.0":
-        yield SchemaViolation("schema:envelope", 'a message is missing "jsonrpc": "2.0"')
+        place = ("jsonrpc",) if "jsonrpc" in frame else ()
+        yield SchemaViolation("schema:envelope", 'a message is missing "jsonrpc": "2.0"', place=place)
     method = frame.get("method")
     if isinstance(method, str):
         params = frame.get("params")
@@ -78,8 +103,6 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
         if kind not in UNSTABLE_UPDATES and (schema := calls.get(method)) is not None:
             yield from _violations(schema, method, params, f"{method} {kind}" if kind else method)
         return
-    identity = frame.get("id")
-    answered = methods.pop(identity, None) if isinstance(identity, (int, str)) else None
     if answered is None:
         return
     if "error" in frame:
@@ -90,7 +113,9 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
             yield from _violations(schema, answered, result, f"{answered} answer")
         elif schema.get("required"):
             yield SchemaViolation(
-                f"schema:{answered}", f"the answer to {answered} is null instead of an object"
+                f"schema:{answered}",
+                f"the answer to {answered} is null instead of an object",
+                place=("result",),
             )
 
 
@@ -104,20 +129,24 @@ def _update_kind(params: Any) -> str | None:
 def _error_violations(method: str, error: Any) -> Iterator[SchemaViolation]:
     if not isinstance(error, dict):
         yield SchemaViolation(
-            "schema:error", f"the error in an answer to {method} is not an object", _example(error)
+            "schema:error",
+            f"the error in an answer to {method} is not an object",
+            _example(error),
+            ("error",),
         )
     elif not isinstance(error.get("code"), int) or not isinstance(error.get("message"), str):
         yield SchemaViolation(
             "schema:error",
             f"the error in an answer to {method} must have a number as code and a string as message",
+            place=("error",),
         )
 
 
 def _violations(schema: Schema, method: str, value: Any, where: str) -> Iterator[SchemaViolation]:
-    whole = "the result" if where.endswith(" answer") else "params"
+    field, whole = ("result", "the result") if where.endswith(" answer") else ("params", "params")
     for fault in faults_of(schema, value):
         sentence = f"{where}: {fault.path or whole} {fault.predicate}"
-        yield SchemaViolation(f"schema:{method}", sentence, _example(fault.value))
+        yield SchemaViolation(f"schema:{method}", sentence, _example(fault.value), (field, *fault.place))
 
 
 def _example(value: Any) -> str | None:
@@ -151,46 +180,46 @@ _TYPE_WORDS = {
 }
 
 
-def faults_of(schema: Schema, value: Any, path: str = "") -> list[Fault]:
+def faults_of(schema: Schema, value: Any, place: Place = ()) -> list[Fault]:
     """Return everything in a value that the schema does not allow.
 
     Nulls in optional fields and whatever is in `_meta` are allowed.
     """
-    parts, faults = _resolve(schema, value, path)
+    parts, faults = _resolve(schema, value, place)
     if faults:
         return faults
     for part in parts:
         if (predicate := _simple_fault(part, value)) is not None:
-            return [Fault(path, predicate, value)]
+            return [Fault(place, predicate, value)]
     if isinstance(value, dict):
-        return _object_faults(parts, value, path)
+        return _object_faults(parts, value, place)
     if isinstance(value, list):
         items = next((part["items"] for part in parts if "items" in part), None)
         return (
             []
             if items is None
-            else [fault for item in value for fault in faults_of(items, item, f"{path}[]")]
+            else [
+                fault
+                for position, item in enumerate(value)
+                for fault in faults_of(items, item, (*place, position))
+            ]
         )
     return []
 
 
-def _object_faults(parts: Sequence[Schema], value: dict[str, Any], path: str) -> list[Fault]:
+def _object_faults(parts: Sequence[Schema], value: dict[str, Any], place: Place) -> list[Fault]:
     properties = {name: schema for part in parts for name, schema in part.get("properties", {}).items()}
     required = [name for part in parts for name in part.get("required", ())]
     is_open = not properties or any(part.get("additionalProperties") for part in parts)
-    faults = [Fault(_below(path, name), "is missing") for name in required if name not in value]
+    faults = [Fault((*place, name), "is missing") for name in required if name not in value]
     for name, content in value.items():
         if name == "_meta" or (content is None and name not in required):
             continue
         if name in properties:
-            faults += faults_of(properties[name], content, _below(path, name))
+            faults += faults_of(properties[name], content, (*place, name))
         elif not is_open:
-            faults.append(Fault(_below(path, name), "is not in the schema", content))
+            faults.append(Fault((*place, name), "is not in the schema", content))
     return faults
-
-
-def _below(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _simple_fault(part: Schema, value: Any) -> str | None:
@@ -229,7 +258,7 @@ def _must_be_one_of(allowed: Sequence[Any], value: Any) -> str:
 # --------------------------------------------------------------------------- unions
 
 
-def _resolve(schema: Schema, value: Any, path: str) -> tuple[list[Schema], list[Fault]]:
+def _resolve(schema: Schema, value: Any, place: Place) -> tuple[list[Schema], list[Fault]]:
     """Return the schemas without references and unions that apply to a value, and faults of its union."""
     parts: list[Schema] = [schema]
     faults: list[Fault] = []
@@ -238,19 +267,19 @@ def _resolve(schema: Schema, value: Any, path: str) -> tuple[list[Schema], list[
         inner.append(definitions()[schema["$ref"].rpartition("/")[2]])
     for key in ("oneOf", "anyOf"):
         if key in schema:
-            chosen = _choose(schema[key], value, path)
+            chosen = _choose(schema[key], value, place)
             if isinstance(chosen, Fault):
                 faults.append(chosen)
             else:
                 inner.append(chosen)
     for one in inner:
-        more, wrong = _resolve(one, value, path)
+        more, wrong = _resolve(one, value, place)
         parts += more
         faults += wrong
     return parts, faults
 
 
-def _choose(members: Sequence[Schema], value: Any, path: str) -> Schema | Fault:
+def _choose(members: Sequence[Schema], value: Any, place: Place) -> Schema | Fault:
     """Return the member of a union that a value is meant to be, or a fault if it is none of them."""
     named = [member for member in members if member.get("type") != "null"]
     if value is None and len(named) < len(members):
@@ -259,7 +288,7 @@ def _choose(members: Sequence[Schema], value: Any, path: str) -> Schema | Fault:
         return named[0]
     if all("const" in member for member in named):
         allowed = [member["const"] for member in named]
-        return {} if value in allowed else Fault(path, _must_be_one_of(allowed, value), value)
+        return {} if value in allowed else Fault(place, _must_be_one_of(allowed, value), value)
     if isinstance(value, dict) and (tag := _tag_of(named)) is not None:
         tagged = {_constants(member)[tag]: member for member in named if tag in _constants(member)}
         chosen = tagged.get(value[tag]) if isinstance(value.get(tag), str) else None
@@ -268,8 +297,8 @@ def _choose(members: Sequence[Schema], value: Any, path: str) -> Schema | Fault:
             return chosen
         if not rest:
             if tag not in value:
-                return Fault(_below(path, tag), "is missing")
-            return Fault(_below(path, tag), _must_be_one_of([*tagged], value[tag]), value[tag])
+                return Fault((*place, tag), "is missing")
+            return Fault((*place, tag), _must_be_one_of([*tagged], value[tag]), value[tag])
         named = rest
     return min(named, key=lambda member: _distance(member, value))
 
@@ -290,4 +319,4 @@ def _constants(member: Schema) -> dict[str, Any]:
 def _distance(member: Schema, value: Any) -> int:
     """Return how many faults a value has as this member of a union; many if it has the wrong type."""
     faults = faults_of(member, value)
-    return sum(1000 if not fault.path else 1 for fault in faults)
+    return sum(1000 if not fault.place else 1 for fault in faults)

@@ -13,6 +13,7 @@ import pytest
 from tests.fake_agents.faulty import LAST_WORDS
 from tests.support.cli import agent, execute, run, steps
 from tests.support.mutations import nested
+from tests.support.stored_sessions import stderr_text
 
 # The fault, the exit code, and a part of the error.
 FAULTS: list[tuple[str, int, str]] = [
@@ -77,7 +78,7 @@ def test_output_before_a_crash_is_kept(tmp_path: Path) -> None:
     assert "exited with code 7" in done.result["error"]["message"]
     records = [json.loads(line) for line in Path(done.result["log"]).read_text().splitlines()]
     assert records[-1]["frame"]["event"] == "agent_exited"
-    assert Path(done.result["log"]).with_name("stderr.log").read_text().strip() == LAST_WORDS
+    assert stderr_text(Path(done.result["log"]).parent) == LAST_WORDS
 
 
 def test_an_unsupported_protocol_version_is_reported(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from acp_tui.store.redaction import Redactor
 from acp_tui.store.secret_patterns import MASK, may_hold_secret
 from acp_tui.store.session_folder import create_session_folder
 from acp_tui.store.stored_sessions import read_session
+from tests.support.stored_sessions import stderr_text
 from tests.support.talk import properties
 
 if TYPE_CHECKING:
@@ -331,10 +332,10 @@ def test_a_secret_of_several_lines_is_masked_in_the_last_lines_and_the_log_of_st
         for line in told:
             folder.stderr_sink(f"{line}\n")
         folder.close()
-        text = (folder.path / "stderr.log").read_text()
+        text = stderr_text(folder.path)
         assert [secret for secret in secrets if secret in text] == []
         assert text.startswith("starting\n")
-        assert text.endswith("done\n")
+        assert text.endswith("\ndone")
 
 
 def test_secret_variables_expanded_in_server_arguments_are_masked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ import pytest
 from acp_tui.errors import UserError
 from acp_tui.store.session_folder import SessionFolder, create_session_folder, reopen_session_folder
 from acp_tui.store.stored_sessions import find_session, list_sessions, read_session, sessions_directory
+from tests.support.stored_sessions import stderr_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,7 +200,7 @@ def test_stderr_is_shortened_in_the_middle_and_redacted(tmp_path: Path) -> None:
     folder.stderr_sink("last words")
     folder.close()
 
-    text = (folder.path / "stderr.log").read_text()
+    text = stderr_text(folder.path)
     assert text.startswith("first line, password=[redacted]\nhalf a character é\nline 0 x")
     assert "bytes omitted" in text
     assert text.endswith("last words")

@@ -21,6 +21,7 @@ from acp_tui.store.session_folder import (
 )
 from acp_tui.store.stored_sessions import list_sessions, read_session
 from acp_tui.store.wire_log import NullLog, read_log
+from tests.support.stored_sessions import stderr_text
 from tests.support.talk import properties
 
 if TYPE_CHECKING:
@@ -302,4 +303,4 @@ def test_control_characters_of_stderr_are_replaced(folder: SessionFolder) -> Non
     folder.stderr_sink(b"\x1b]52;c;cHduZWQ=\x07 \xc2\x9b31m \xff\nplain\n")
     folder.close()
 
-    assert (folder.path / "stderr.log").read_text() == "␛]52;c;cHduZWQ=␇ ‹9b›31m \ufffd\nplain\n"
+    assert stderr_text(folder.path) == "␛]52;c;cHduZWQ=␇ ‹9b›31m \ufffd\nplain"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.store.session_folder import create_session_folder
+from acp_tui.store.stderr_log import StderrLines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,6 +15,13 @@ if TYPE_CHECKING:
 
 Turn = tuple[str, str]
 """A prompt and its answer."""
+
+
+def stderr_text(folder: Path) -> str:
+    """Return the recorded lines of an agent's stderr, without their times."""
+    lines = StderrLines(folder / "stderr.log")
+    lines.update()
+    return "\n".join(lines.texts)
 
 
 def record_session(
