@@ -7,10 +7,10 @@ for each purpose.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from acp_tui.doctor.report import FoundViolation, iterate_violations
 from acp_tui.doctor.suite.client import (
@@ -26,6 +26,8 @@ from acp_tui.session.record import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_F
 
 if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
+
+Shared = TypeVar("Shared")
 
 FILE_TEXT = "one two three\n"
 """The content of the file that a prompt can name as `{file}`."""
@@ -72,9 +74,9 @@ class Bench:
         self._sign_in = sign_in
         self._main: SuiteClient | None = None
         self._session: str | None = None
-        self._turns: dict[str, Turn | Failed | NotSeen] = {}
+        self._shared: dict[str, tuple[Any, list[Record]]] = {}  # results or exceptions, and what was seen
         self._files = 0
-        self._violations: dict[bool, list[FoundViolation]] = {}
+        self._violations: dict[tuple[bool, int], list[FoundViolation]] = {}
 
     # ----------------------------------------------------------------- agents
 
@@ -180,28 +182,38 @@ class Bench:
         packaged = _PROMPT_FILES.get(str(name), "prompts.toml")
         return {**read_prompts(Path(__file__).with_name(packaged)), **self._prompts}
 
+    async def shared(self, name: str, make: Callable[[], Awaitable[Shared]]) -> Shared:
+        """Return what `make` returns or raise what it raises. It is called only once for each name.
+
+        What it has seen becomes evidence of each check that asks for it.
+        """
+        if name not in self._shared:
+            start = len(self.evidence)
+            try:
+                result: Any = await make()
+            except (Failed, NotOffered, NotSeen) as error:
+                result = error
+            self._shared[name] = (result, self.evidence[start:])
+        result, seen = self._shared[name]
+        known = {id(record) for record in self.evidence}
+        self.evidence += [record for record in seen if id(record) not in known]
+        if isinstance(result, Exception):
+            raise result
+        return cast("Shared", result)
+
     async def turn(self, purpose: str) -> Turn:
         """Return the turn for a purpose in the shared session. Its end may be an error.
 
         The turn runs only once. Raises as `Turn.finish` and `prompt` do.
         """
-        if purpose not in self._turns:
-            self._turns[purpose] = await self._run_turn(purpose)
-        turn = self._turns[purpose]
-        if isinstance(turn, Exception):
-            raise turn
-        seen = {id(record) for record in self.evidence}
-        self.evidence += [record for record in turn.records if id(record) not in seen]
-        return turn
 
-    async def _run_turn(self, purpose: str) -> Turn | Failed | NotSeen:
-        try:
+        async def run() -> Turn:
             client, session = await self.session()
             turn = await client.run_turn(session, self.prompt(purpose))
             await client.settle()
-        except (Failed, NotSeen) as error:
-            return error
-        return turn
+            return turn
+
+        return await self.shared(f"turn {purpose}", run)
 
     async def good_turn(self, purpose: str) -> Turn:
         """Return the turn for a purpose. Raises `NotSeen` if it ended with an error."""
@@ -229,14 +241,14 @@ class Bench:
         """Return the violations that `doctor` finds in everything seen so far.
 
         With `by_session`, the sessions are examined one by one, and a replay apart from what came before.
-        Call it only when all other checks are done: the result is kept.
         """
-        if by_session not in self._violations:
+        key = by_session, sum(len(client.records) for client in self.clients)
+        if key not in self._violations:
             streams = [client.records for client in self.clients]
             if by_session:
                 streams = [stream for records in streams for stream in _session_streams(records)]
-            self._violations[by_session] = [one for records in streams for one in iterate_violations(records)]
-        return self._violations[by_session]
+            self._violations[key] = [one for records in streams for one in iterate_violations(records)]
+        return self._violations[key]
 
     def received(self) -> Iterator[Record]:
         """Yield everything that was received so far, on all connections."""

@@ -9,8 +9,14 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.doctor.suite import handshake, observed
-from acp_tui.doctor.suite.observed import schema_of_answer, violation
+from acp_tui.doctor.suite import handshake, lifecycle, observed, served, sessions, turns
+from acp_tui.doctor.suite.observed import (
+    Observed,
+    schema_of_answer,
+    schema_of_call,
+    tool_violation,
+    violation,
+)
 
 if TYPE_CHECKING:
     from acp_tui.doctor.suite.bench import Bench
@@ -29,6 +35,8 @@ class Check(NamedTuple):
     sentence: str
     """What the specification says, word for word."""
     run: Callable[[Bench], Awaitable[None]]
+    last: bool = False
+    """Whether the function looks at what all other checks have seen. So does each `Observed`."""
 
     @property
     def address(self) -> str:
@@ -40,6 +48,7 @@ _FIELDS = (
     "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification."
 )
 _SCHEMA = "v1/schema"
+STORED = "load, resume, list, close, fork, delete"
 
 CHECKS: tuple[Check, ...] = (
     # ---------------------------------------------------------------------------------- messages
@@ -62,6 +71,7 @@ CHECKS: tuple[Check, ...] = (
         "messages", "utf-8", "v1/transports",
         "JSON-RPC messages MUST be UTF-8 encoded.",
         observed.utf_8,
+        last=True,
     ),
     Check(
         "messages", "jsonrpc-2.0", JSON_RPC,
@@ -121,5 +131,452 @@ CHECKS: tuple[Check, ...] = (
         handshake.unknown_capabilities,
     ),
     Check("handshake", "schema-initialize", _SCHEMA, _FIELDS, schema_of_answer("initialize")),
+    # ---------------------------------------------------------------------------------- sessions
+    Check(
+        "sessions", "session-new", "v1/session-setup",
+        "The Agent MUST respond with a unique Session ID that identifies this conversation.",
+        sessions.new_session,
+    ),
+    Check(
+        "sessions", "session-ids-differ", "v1/session-setup",
+        "The session ID returned by session/new is a unique identifier for the conversation context.",
+        sessions.ids_differ,
+    ),
+    Check("sessions", "schema-session-new", _SCHEMA, _FIELDS, schema_of_answer("session/new")),
+    Check(
+        "sessions", "cwd-is-used", "v1/session-setup",
+        "This directory MUST be used for the session regardless of where the Agent subprocess was spawned.",
+        sessions.cwd_is_used,
+    ),
+    Check(
+        "sessions", "additional-directories", "v1/session-setup",
+        "Agents that advertise sessionCapabilities.additionalDirectories allow Clients to include"
+        " additional workspace roots.",
+        sessions.additional_directories,
+    ),
+    Check(
+        "sessions", "stop-reason", "v1/prompt-turn",
+        "The Agent MUST respond to the original session/prompt request with a StopReason.",
+        sessions.stop_reason,
+    ),
+    Check("sessions", "schema-session-prompt", _SCHEMA, _FIELDS, schema_of_answer("session/prompt")),
+    Check(
+        "sessions", "next-prompt", "v1/prompt-turn",
+        "Once a prompt turn completes, the Client may send another session/prompt to continue.",
+        sessions.next_prompt,
+    ),
+    Check("sessions", "schema-session-update", _SCHEMA, _FIELDS, schema_of_call("session/update")),
+    Check(
+        "sessions", "known-sessions", _SCHEMA,
+        "The ID of the session this update pertains to.",
+        sessions.known_sessions,
+        last=True,
+    ),
+    Check(
+        "sessions", "no-undeclared-updates", _SCHEMA,
+        "Agents MUST only send this update when the Client advertised the session.notices Client capability.",
+        served.no_undeclared_updates,
+    ),
+    # ---------------------------------------------------------------------------------- prompt content
+    Check(
+        "prompt content", "text", "v1/content",
+        "All Agents MUST support text content blocks when included in prompts.",
+        sessions.text,
+    ),
+    Check(
+        "prompt content", "several-blocks", "v1/prompt-turn",
+        "The contents of the user message, e.g. text, images, files, etc.",
+        sessions.several_blocks,
+    ),
+    Check(
+        "prompt content", "resource-link", "v1/initialization",
+        "As a baseline, all Agents MUST support ContentBlock::Text and ContentBlock::ResourceLink"
+        " in session/prompt requests.",
+        sessions.resource_link,
+    ),
+    Check(
+        "prompt content", "annotations", "v1/content",
+        "Optional metadata about how the content should be used or displayed.",
+        sessions.annotated_text,
+    ),
+    Check(
+        "prompt content", "image", "v1/initialization",
+        "image: The prompt may include ContentBlock::Image.",
+        sessions.image,
+    ),
+    Check(
+        "prompt content", "audio", "v1/initialization",
+        "audio: The prompt may include ContentBlock::Audio.",
+        sessions.audio,
+    ),
+    Check(
+        "prompt content", "embedded-text", "v1/initialization",
+        "embeddedContext: The prompt may include ContentBlock::Resource.",
+        sessions.embedded_text,
+    ),
+    Check(
+        "prompt content", "embedded-bytes", "v1/initialization",
+        "embeddedContext: The prompt may include ContentBlock::Resource.",
+        sessions.embedded_bytes,
+    ),
+    # ---------------------------------------------------------------------------------- tool calls
+    Check(
+        "tool calls", "update-is-announced", _SCHEMA,
+        "tool_call_update: An update to an existing tool call.",
+        tool_violation("tool-update-unannounced", "tool_call_update"),
+    ),
+    Check(
+        "tool calls", "pending-comes-first", "v1/tool-calls",
+        "pending: The tool call hasn't started running yet because the input is either streaming or"
+        " awaiting approval.",
+        tool_violation("status-backwards", "tool_call_update"),
+    ),
+    Check(
+        "tool calls", "calls-end", "v1/prompt-turn",
+        "When the tool completes, the Agent sends another update with the final status and any content.",
+        turns.calls_end,
+    ),
+    Check(
+        "tool calls", "call-ids-differ", "v1/tool-calls",
+        "toolCallId: A unique identifier for this tool call within the session.",
+        turns.call_ids_differ,
+    ),
+    Check(
+        "tool calls", "absolute-paths", "v1/overview",
+        "All file paths in the protocol MUST be absolute.",
+        tool_violation("relative-path", "tool_call", "tool_call_update"),
+    ),
+    Check(
+        "tool calls", "lines-start-at-one", "v1/overview",
+        "Line numbers are 1-based.",
+        tool_violation("line-below-one", "tool_call", "tool_call_update"),
+    ),
+    Check(
+        "tool calls", "shown-terminals-exist", "v1/tool-calls",
+        "terminalId: The ID of a terminal created with terminal/create.",
+        tool_violation("unknown-terminal", "tool_call", "tool_call_update"),
+    ),
+    Check(
+        "tool calls", "plan", "v1/agent-plan",
+        "The Agent MUST send a complete list of all plan entries in each update and their current status.",
+        turns.plan,
+    ),
+    # ---------------------------------------------------------------------------------- permissions
+    Check(
+        "permissions", "schema-permission", _SCHEMA, _FIELDS,
+        schema_of_call("session/request_permission"),
+    ),
+    Check(
+        "permissions", "permission-is-request", "v1/tool-calls",
+        "The Client responds with the user's decision.",
+        tool_violation("permission-without-id", "session/request_permission"),
+    ),
+    Check(
+        "permissions", "options-offered", "v1/tool-calls",
+        "options: Available permission options for the user to choose from.",
+        turns.options_offered,
+    ),
+    Check(
+        "permissions", "permission-options-differ", "v1/tool-calls",
+        "optionId: Unique identifier for this option.",
+        tool_violation("permission-same-id", "session/request_permission"),
+    ),
+    Check(
+        "permissions", "asks-before-acting", "v1/tool-calls",
+        "The Agent MAY request permission from the user before executing a tool call.",
+        turns.asks_before_acting,
+    ),
+    Check(
+        "permissions", "rejection-is-respected", "v1/tool-calls",
+        "reject_once: Reject this operation only this time.",
+        turns.rejection_is_respected,
+    ),
+    Check(
+        "permissions", "allow-once-is-once", "v1/tool-calls",
+        "allow_once: Allow this operation only this time.",
+        turns.allow_once_is_once,
+    ),
+    # ---------------------------------------------------------------------------------- cancel
+    Check(
+        "cancel", "cancelled", "v1/prompt-turn",
+        "The Agent MUST respond to the original session/prompt request with the cancelled stop reason.",
+        turns.cancelled,
+    ),
+    Check(
+        "cancel", "cancelled-without-error", "v1/prompt-turn",
+        "Agents MUST catch these errors and return the semantically meaningful cancelled stop reason.",
+        turns.cancelled_without_error,
+    ),
+    Check(
+        "cancel", "nothing-after-cancelled", "v1/prompt-turn",
+        "The Agent MAY send session/update notifications with content or tool call updates after receiving"
+        " the session/cancel notification, but it MUST ensure that it does so before responding to the"
+        " session/prompt request.",
+        turns.nothing_after_cancelled,
+    ),
+    Check(
+        "cancel", "prompt-after-cancel", "v1/prompt-turn",
+        "Once a prompt turn completes, the Client may send another session/prompt to continue.",
+        turns.prompt_after_cancel,
+    ),
+    Check(
+        "cancel", "cancelled-question", "v1/prompt-turn",
+        "After all ongoing operations have been successfully aborted, the Agent MUST respond to the original"
+        " session/prompt request with the cancelled stop reason.",
+        turns.cancelled_question,
+    ),
+    Check(
+        "cancel", "cancelled-command", "v1/prompt-turn",
+        "After all ongoing operations have been successfully aborted, the Agent MUST respond to the original"
+        " session/prompt request with the cancelled stop reason.",
+        turns.cancelled_command,
+    ),
+    Check(
+        "cancel", "cancel-without-turn", "v1/prompt-turn",
+        "cancelled: The Client cancels the turn.",
+        turns.cancel_without_turn,
+    ),
+    # ---------------------------------------------------------------------------------- files
+    Check(
+        "files", "no-undeclared-reads", "v1/file-system",
+        "If readTextFile or writeTextFile is false or not present, the Agent MUST NOT attempt to call the"
+        " corresponding filesystem method.",
+        served.no_undeclared_reads,
+    ),
+    Check(
+        "files", "no-undeclared-writes", "v1/file-system",
+        "If readTextFile or writeTextFile is false or not present, the Agent MUST NOT attempt to call the"
+        " corresponding filesystem method.",
+        served.no_undeclared_writes,
+    ),
+    Check("files", "schema-read", _SCHEMA, _FIELDS, schema_of_call("fs/read_text_file")),
+    Check("files", "schema-write", _SCHEMA, _FIELDS, schema_of_call("fs/write_text_file")),
+    Check(
+        "files", "served-paths-absolute", "v1/file-system",
+        "path: Absolute path to the file to read.",
+        served.paths_are_absolute,
+    ),
+    Check(
+        "files", "served-lines-start-at-one", "v1/file-system",
+        "line: Optional line number to start reading from (1-based).",
+        served.lines_start_at_one,
+    ),
+    Check(
+        "files", "missing-file", "v1/prompt-turn",
+        "The Agent MUST respond to the original session/prompt request with a StopReason.",
+        served.missing_file,
+    ),
+    Check(
+        "files", "refused-write", "v1/prompt-turn",
+        "The Agent MUST respond to the original session/prompt request with a StopReason.",
+        served.refused_write,
+    ),
+    # ---------------------------------------------------------------------------------- terminals
+    Check(
+        "terminals", "no-undeclared-terminals", "v1/terminals",
+        "If terminal is false or not present, the Agent MUST NOT attempt to call any terminal methods.",
+        served.no_undeclared_terminals,
+    ),
+    Check("terminals", "schema-terminal", _SCHEMA, _FIELDS, schema_of_call(*served.TERMINAL_METHODS)),
+    Check(
+        "terminals", "terminal-directory-absolute", "v1/terminals",
+        "cwd: Working directory for the command. Must be an absolute path.",
+        served.directories_are_absolute,
+    ),
+    Check(
+        "terminals", "terminals-exist", "v1/terminals",
+        "The terminal methods allow Agents to execute shell commands: terminal/create returns a Terminal ID.",
+        served.terminals_exist,
+    ),
+    Check(
+        "terminals", "terminals-are-released", "v1/terminals",
+        "The Agent MUST release the terminal using terminal/release when it's no longer needed.",
+        served.terminals_are_released,
+    ),
+    Check(
+        "terminals", "released-after-cancel", "v1/terminals",
+        "The Agent MUST still call terminal/release when it's done using it.",
+        served.released_after_cancel,
+    ),
+    Check(
+        "terminals", "released-terminals-unused", "v1/terminals",
+        "After release the terminal ID becomes invalid for all other terminal/* methods.",
+        served.released_terminals_are_not_used,
+    ),
+    Check(
+        "terminals", "failing-command", "v1/prompt-turn",
+        "The Agent MUST respond to the original session/prompt request with a StopReason.",
+        served.failing_command,
+    ),
+    # ---------------------------------------------------------------------------------- modes and options
+    Check(
+        "modes and options", "current-mode", "v1/session-modes",
+        "availableModes: The set of modes that the Agent can operate in.",
+        sessions.current_mode,
+    ),
+    Check(
+        "modes and options", "mode-ids-differ", "v1/session-modes",
+        "id: Unique identifier for this mode.",
+        sessions.mode_ids_differ,
+    ),
+    Check(
+        "modes and options", "set-mode", "v1/session-modes",
+        "The current mode can be changed at any point during a session, whether the Agent is idle or"
+        " generating a response.",
+        sessions.set_mode,
+    ),
+    Check("modes and options", "schema-set-mode", _SCHEMA, _FIELDS, schema_of_answer("session/set_mode")),
+    Check(
+        "modes and options", "mode-updates-known", "v1/session-modes",
+        "availableModes: The set of modes that the Agent can operate in.",
+        Observed(("unknown-mode",), ("current_mode_update",), by_session=True),
+    ),
+    Check(
+        "modes and options", "option-ids-differ", "v1/session-config-options",
+        "id: Unique identifier for this configuration option.",
+        sessions.option_ids_differ,
+    ),
+    Check(
+        "modes and options", "option-values", "v1/session-config-options",
+        "options: The available values for a select option.",
+        sessions.option_values,
+    ),
+    Check(
+        "modes and options", "option-defaults", "v1/session-config-options",
+        "Agents MUST always provide a default value for every configuration option.",
+        sessions.option_defaults,
+    ),
+    Check(
+        "modes and options", "set-option", "v1/session-config-options",
+        "The current value of a config option can be changed at any point during a session.",
+        sessions.set_option,
+    ),
+    Check(
+        "modes and options", "set-option-answers-all", "v1/session-config-options",
+        "The Agent MUST respond with the complete list of all configuration options and their current"
+        " values.",
+        sessions.set_option_answers_all,
+    ),
+    Check(
+        "modes and options", "set-boolean", "v1/session-config-options",
+        'For boolean options, Clients send type: "boolean" with a boolean value.',
+        sessions.set_boolean,
+    ),
+    Check(
+        "modes and options", "no-undeclared-booleans", "v1/session-config-options",
+        'Agents MUST NOT include type: "boolean" options in configOptions payloads unless the Client'
+        " advertised support.",
+        sessions.no_undeclared_booleans,
+    ),
+    Check(
+        "modes and options", "schema-set-option", _SCHEMA, _FIELDS,
+        schema_of_answer("session/set_config_option"),
+    ),
+    # ---------------------------------------------------------------------------------- stored sessions
+    Check(
+        STORED, "load", "v1/session-setup",
+        "loadSession: The session/load method is available.",
+        lifecycle.load,
+    ),
+    Check(
+        STORED, "load-replays", "v1/session-setup",
+        "The Agent MUST replay the entire conversation to the Client in the form of session/update"
+        " notifications.",
+        lifecycle.load_replays,
+    ),
+    Check(
+        STORED, "load-replays-first", "v1/session-setup",
+        "When all the conversation entries have been streamed to the Client, the Agent MUST respond to the"
+        " original session/load request.",
+        lifecycle.load_replays_first,
+    ),
+    Check(
+        STORED, "prompt-after-load", "v1/session-setup",
+        "The Client can then continue sending prompts as if the session was never interrupted.",
+        lifecycle.prompt_after_load,
+    ),
+    Check(
+        STORED, "schema-load", _SCHEMA, _FIELDS,
+        schema_of_answer("session/load"),
+    ),
+    Check(
+        STORED, "resume", "v1/session-setup",
+        "Agents that advertise sessionCapabilities.resume allow Clients to reconnect to an existing session.",
+        lifecycle.resume,
+    ),
+    Check(
+        STORED, "resume-replays-nothing", "v1/session-setup",
+        "Unlike session/load, the Agent MUST NOT replay the conversation history via session/update"
+        " notifications before responding.",
+        lifecycle.resume_replays_nothing,
+    ),
+    Check(
+        STORED, "prompt-after-resume", "v1/session-setup",
+        "Instead, it restores the session context and returns once the session is ready to continue.",
+        lifecycle.prompt_after_resume,
+    ),
+    Check(
+        STORED, "schema-resume", _SCHEMA, _FIELDS,
+        schema_of_answer("session/resume"),
+    ),
+    Check(
+        STORED, "lists-session", "v1/session-list",
+        "The Agent MUST respond with a list of sessions and optional pagination metadata.",
+        lifecycle.lists_session,
+    ),
+    Check(
+        STORED, "list-filters", "v1/session-list",
+        "cwd: Only sessions with a matching cwd are returned.",
+        lifecycle.list_filters,
+    ),
+    Check(
+        STORED, "list-is-empty", "v1/session-list",
+        "When no sessions match the criteria, the Agent MUST return an empty sessions array.",
+        lifecycle.list_is_empty,
+    ),
+    Check(
+        STORED, "list-ends", "v1/session-list",
+        "nextCursor: Pass this in the next request's cursor parameter to fetch the next page. If absent,"
+        " there are no more results.",
+        lifecycle.list_ends,
+    ),
+    Check(
+        STORED, "list-directories-absolute", "v1/session-list",
+        "cwd: Working directory for the session. Always an absolute path.",
+        lifecycle.list_directories_are_absolute,
+    ),
+    Check(
+        STORED, "schema-list", _SCHEMA, _FIELDS,
+        schema_of_answer("session/list"),
+    ),
+    Check(
+        STORED, "close", "v1/session-setup",
+        "Agents that advertise sessionCapabilities.close allow Clients to tell the Agent to cancel any"
+        " ongoing work for a session and free any resources.",
+        lifecycle.close,
+    ),
+    Check(
+        STORED, "close-cancels", "v1/session-setup",
+        "The Agent MUST cancel any ongoing work for that session as if session/cancel had been called.",
+        lifecycle.close_cancels,
+    ),
+    Check(
+        STORED, "schema-close", _SCHEMA, _FIELDS,
+        schema_of_answer("session/close"),
+    ),
+    Check(
+        STORED, "fork", "https://agentclientprotocol.com/rfds/session-fork",
+        "The agent would respond with the sessionId of the new session.",
+        lifecycle.fork,
+    ),
+    Check(
+        STORED, "delete", "v1/session-delete",
+        "Deleted sessions no longer appear in future session/list results.",
+        lifecycle.delete,
+    ),
+    Check(
+        STORED, "schema-delete", _SCHEMA, _FIELDS,
+        schema_of_answer("session/delete"),
+    ),
 )  # fmt: skip
 """All checks, in the order of the report. Names are unique."""

@@ -97,6 +97,8 @@ class SuiteClient:
         """Everything sent and received."""
         self.agent: dict[str, Any] = {}
         """The result of `initialize`."""
+        self.sessions: dict[str, dict[str, Any]] = {}
+        """The answers to `session/new`, by session id."""
         self.stuck = False
         """Whether the agent left a request unanswered, so that it must be restarted for the next check."""
         self.served = ServedRequests(self)
@@ -180,7 +182,9 @@ class SuiteClient:
         """Open a session in a folder and return its id."""
         params = {"cwd": str(folder or self.folder), "mcpServers": [], **more}
         result = await self.request("session/new", params)
-        return session_id_of(result)
+        identity = session_id_of(result)
+        self.sessions[identity] = result
+        return identity
 
     # ----------------------------------------------------------------- sending
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from acp_tui.doctor.suite.client import Failed, NotSeen
 
 if TYPE_CHECKING:
     from acp_tui.doctor.suite.bench import Bench
+    from acp_tui.doctor.suite.client import Turn
     from acp_tui.session.record import Record
 
 
@@ -24,8 +26,11 @@ class Observed:
     violations: tuple[str, ...]
     seen: tuple[str, ...] = ()
     by_session: bool = False
+    turns: tuple[str, ...] = ()
+    """The purposes of prompts that make the agent send such messages."""
 
     async def __call__(self, bench: Bench) -> None:
+        await run_turns(bench, self.turns)
         found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
         bench.evidence += [one.record for one in found if one.record is not None]
         if found:
@@ -37,14 +42,27 @@ class Observed:
             raise NotSeen(f"the agent sent no {' or '.join(self.seen).replace('answer:', 'answer to ')}")
 
 
+async def run_turns(bench: Bench, purposes: Iterable[str]) -> list[Turn]:
+    """Return the turns for these purposes that could be run."""
+    turns = []
+    for purpose in purposes:
+        with suppress(Failed, NotSeen):
+            turns.append(await bench.turn(purpose))
+    return turns
+
+
+TOOL_TURNS = ("read", "edit", "command")
+"""The purposes of prompts that make the agent use tools."""
+
+
 def violation(name: str, *seen: str) -> Observed:
     """Return a check for a violation on a connection as a whole."""
     return Observed((name,), seen)
 
 
-def session_violation(name: str, *seen: str) -> Observed:
-    """Return a check for a violation in each session of its own."""
-    return Observed((name,), seen, by_session=True)
+def tool_violation(name: str, *seen: str) -> Observed:
+    """Return a check for a violation in a session with tool calls."""
+    return Observed((name,), seen, by_session=True, turns=TOOL_TURNS)
 
 
 def schema_of_answer(method: str) -> Observed:
@@ -54,7 +72,7 @@ def schema_of_answer(method: str) -> Observed:
 
 def schema_of_call(*methods: str) -> Observed:
     """Return a check for the schema of the agent's own requests or notifications."""
-    return Observed(tuple(f"schema:{method}" for method in methods), methods)
+    return Observed(tuple(f"schema:{method}" for method in methods), methods, turns=TOOL_TURNS)
 
 
 def seen_messages(bench: Bench) -> Iterator[str]:

@@ -14,7 +14,7 @@ from acp_tui.config.own_files import open_own
 from acp_tui.config.paths import private_directory
 from acp_tui.doctor.suite.check_table import CHECKS, Check
 from acp_tui.doctor.suite.client import Failed, NotOffered, NotSeen
-from acp_tui.doctor.suite.observed import Observed, utf_8
+from acp_tui.doctor.suite.observed import Observed
 from acp_tui.errors import UsageError, os_errors_reported
 from acp_tui.store.redaction import Redactor
 from acp_tui.store.wire_log import WireLog
@@ -60,7 +60,7 @@ async def run_checks(
     the number of checks that are done.
     """
     results: dict[str, Result] = {}
-    in_turn = sorted(checks, key=lambda check: isinstance(check.run, Observed) or check.run is utf_8)
+    in_turn = sorted(checks, key=lambda check: check.last or isinstance(check.run, Observed))
     for done, check in enumerate(in_turn):
         progress(done, check)
         bench.begin_check()
