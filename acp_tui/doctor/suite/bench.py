@@ -26,6 +26,7 @@ from acp_tui.session.record import INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_F
 
 if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
+    from acp_tui.doctor.suite.client import Handler
 
 Shared = TypeVar("Shared")
 
@@ -64,6 +65,7 @@ class Bench:
         """
         self.scratch = scratch
         self.timeout = timeout
+        self.sign_in = sign_in
         self.evidence: list[Record] = []
         """What the current check has seen."""
         self.clients: list[SuiteClient] = []
@@ -71,7 +73,6 @@ class Bench:
         self._launch = launch
         self._cwd = cwd
         self._prompts = prompts or {}
-        self._sign_in = sign_in
         self._main: SuiteClient | None = None
         self._session: str | None = None
         self._shared: dict[str, tuple[Any, list[Record]]] = {}  # results or exceptions, and what was seen
@@ -127,8 +128,8 @@ class Bench:
         result = await client.initialize(capabilities)
         if result.get("protocolVersion") not in (1, "1", 1.0):
             raise NotOffered(f"the agent speaks version {result.get('protocolVersion')!r}, not version 1")
-        if self._sign_in is not None:
-            await client.request("authenticate", {"methodId": self._sign_in})
+        if self.sign_in is not None:
+            await client.request("authenticate", {"methodId": self.sign_in})
 
     def _note(self, client: SuiteClient, record: Record) -> None:
         del client
@@ -220,6 +221,26 @@ class Bench:
         turn = await self.turn(purpose)
         require_success(turn)
         return turn
+
+    async def asked_turn(self, method: str, handler: Handler, *purposes: str) -> Turn:
+        """Run a turn in which the agent sends a request that `handler` answers.
+
+        The prompts are tried until one leads to such a request. Raises `NotSeen` if none does, and `Failed`
+        if the agent does not go on after the answer.
+        """
+        client, session = await self.session()
+        with client.serving(method, handler):
+            for purpose in purposes:
+                turn = client.start_turn(session, self.prompt(purpose))
+                try:
+                    await turn.finish()
+                except NotSeen:
+                    if turn.is_silent_after_answering(method):
+                        raise Failed(f"the turn did not go on after the answer to {method}") from None
+                    raise
+                if turn.requests(method):
+                    return turn
+        raise NotSeen(f"the agent sent no {method}")
 
     # ----------------------------------------------------------------- records
 

@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from acp_tui.doctor.suite import handshake, lifecycle, observed, served, sessions, turns
+from acp_tui.doctor.suite import (
+    elicitation,
+    extensions,
+    handshake,
+    lifecycle,
+    mcp_servers,
+    observed,
+    robustness,
+    served,
+    sessions,
+    sign_in,
+    steering,
+    subagents,
+    turns,
+)
 from acp_tui.doctor.suite.observed import (
     Observed,
     schema_of_answer,
@@ -23,6 +37,8 @@ if TYPE_CHECKING:
 
 SPECIFICATION = "https://agentclientprotocol.com/protocol/"
 JSON_RPC = "https://www.jsonrpc.org/specification"
+JSON = "https://www.json.org/"
+STEERING_PAGE = "https://github.com/agentclientprotocol/codex-acp"
 
 
 class Check(NamedTuple):
@@ -49,6 +65,24 @@ _FIELDS = (
 )
 _SCHEMA = "v1/schema"
 STORED = "load, resume, list, close, fork, delete"
+_REPLY = (
+    "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications."
+)
+_NO_REPLY = "The Server MUST NOT reply to a Notification"
+_SAME_ID = "It MUST be the same as the value of the id member in the Request Object."
+_META = "All types in the protocol include a _meta field"
+_TURN_ENDS = (
+    "If there are no pending tool calls, the turn ends and the Agent MUST respond to the original"
+    " session/prompt request with a StopReason"
+)
+_DECLINED = (
+    "They MUST handle decline, cancel, and failures by safely falling back, retrying, or failing the"
+    " originating operation as appropriate."
+)
+_STEERING = (
+    "Mid-turn input through the _session/steering extension, with an opt-in host-owned fallback when no"
+    " turn can accept it."
+)
 
 CHECKS: tuple[Check, ...] = (
     # ---------------------------------------------------------------------------------- messages
@@ -577,6 +611,256 @@ CHECKS: tuple[Check, ...] = (
     Check(
         STORED, "schema-delete", _SCHEMA, _FIELDS,
         schema_of_answer("session/delete"),
+    ),
+    # ---------------------------------------------------------------------------------- sign-in
+    Check(
+        "sign-in", "auth-method-ids", "v1/authentication",
+        "Every method has an id, but the Client sends that ID to authenticate only for a method whose"
+        " type defines that protocol-driven flow.",
+        sign_in.method_ids,
+    ),
+    Check(
+        "sign-in", "auth-terminal-undeclared", "v1/authentication",
+        "An Agent may advertise a terminal method only when this capability is true.",
+        sign_in.terminal_method_undeclared,
+    ),
+    Check(
+        "sign-in", "auth-required-has-methods", "v1/authentication",
+        "Agents advertise available authentication methods in authMethods.",
+        sign_in.sign_in_required_has_methods,
+    ),
+    Check("sign-in", "auth-unknown-method", JSON_RPC, _REPLY, sign_in.unknown_method_answered),
+    Check(
+        "sign-in", "authenticate", "v1/authentication",
+        "After successful authentication, the Client can create new sessions without receiving an"
+        " auth_required error for authentication-gated requests.",
+        sign_in.authenticate,
+    ),
+    Check(
+        "sign-in", "logout", "v1/authentication",
+        "After a successful logout, new sessions that require authentication will require the user to"
+        " complete one of the advertised authentication flows again.",
+        sign_in.logout,
+    ),
+    # ---------------------------------------------------------------------------------- MCP
+    Check(
+        "MCP", "mcp-stdio", "v1/session-setup",
+        "All Agents MUST support connecting to MCP servers via stdio (standard input/output).",
+        mcp_servers.stdio,
+    ),
+    Check(
+        "MCP", "mcp-stdio-arguments", "v1/session-setup",
+        "Command-line arguments to pass to the server",
+        mcp_servers.stdio_arguments,
+    ),
+    Check(
+        "MCP", "mcp-stdio-environment", "v1/session-setup",
+        "Environment variables to set when launching the server.",
+        mcp_servers.stdio_environment,
+    ),
+    Check(
+        "MCP", "mcp-http", "v1/initialization",
+        "The Agent supports connecting to MCP servers over HTTP.",
+        mcp_servers.http,
+    ),
+    Check(
+        "MCP", "mcp-http-headers", "v1/session-setup",
+        "HTTP headers to include in requests to the server",
+        mcp_servers.http_headers,
+    ),
+    Check(
+        "MCP", "mcp-sse", "v1/session-setup",
+        "HTTP headers to include when establishing the SSE connection",
+        mcp_servers.sse,
+    ),
+    Check("MCP", "mcp-unreachable-server", JSON_RPC, _REPLY, mcp_servers.unreachable),
+    Check(
+        "MCP", "mcp-tool-call", "v1/tool-calls",
+        "When the language model requests a tool invocation, the Agent SHOULD report it to the Client",
+        mcp_servers.tool_call,
+    ),
+    # ---------------------------------------------------------------------------------- elicitation
+    Check(
+        "elicitation", "elicitation-mode-declared", "v1/elicitation",
+        "Agents MUST NOT request a mode the Client has not advertised.",
+        elicitation.mode_declared,
+    ),
+    Check(
+        "elicitation", "elicitation-mode", "v1/elicitation",
+        "ACP also requires mode explicitly; it does not apply MCP's omitted-mode form default.",
+        elicitation.mode_given,
+    ),
+    Check(
+        "elicitation", "elicitation-scope", "v1/schema",
+        "Elicitations are tied to a session (optionally a tool call) or a request.",
+        elicitation.scope,
+    ),
+    Check(
+        "elicitation", "elicitation-form", "v1/elicitation",
+        "Form schemas are flat objects whose properties use the supported primitive and enum schemas.",
+        elicitation.flat_form,
+    ),
+    Check(
+        "elicitation", "elicitation-no-secret", "v1/elicitation",
+        "Form mode MUST NOT be used to request secrets or credentials that grant access or authorize"
+        " transactions",
+        elicitation.no_secret,
+    ),
+    Check("elicitation", "elicitation-accepted", "v1/prompt-turn", _TURN_ENDS, elicitation.accepted),
+    Check("elicitation", "elicitation-declined", "v1/elicitation", _DECLINED, elicitation.declined),
+    Check("elicitation", "elicitation-dismissed", "v1/elicitation", _DECLINED, elicitation.dismissed),
+    Check("elicitation", "elicitation-failed", "v1/elicitation", _DECLINED, elicitation.failed),
+    Check(
+        "elicitation", "elicitation-turn-cancelled", "v1/prompt-turn",
+        "After all ongoing operations have been successfully aborted and pending updates have been sent,"
+        " the Agent MUST respond to the original session/prompt request with the cancelled stop reason.",
+        elicitation.turn_cancelled,
+    ),
+    Check(
+        "elicitation", "elicitation-url", "v1/elicitation",
+        "The Agent MUST keep each elicitationId unique among outstanding URL elicitations on that"
+        " Agent-Client connection, and the Client MUST treat it as opaque.",
+        elicitation.url,
+    ),
+    Check(
+        "elicitation", "schema-elicitation", "v1/extensibility", _FIELDS,
+        schema_of_call("elicitation/create"),
+    ),
+    # ---------------------------------------------------------------------------------- steering
+    Check("steering", "steering-without-turn", STEERING_PAGE, _STEERING, steering.without_turn),
+    Check("steering", "steering-in-turn", STEERING_PAGE, _STEERING, steering.in_turn),
+    # ---------------------------------------------------------------------------------- subagents
+    Check(
+        "subagents", "subagents-declared", "v1/draft/schema",
+        "The client must advertise this capability before the agent sends subagent updates or"
+        " session-directed messages.",
+        subagents.capability_required,
+    ),
+    Check(
+        "subagents", "subagents-announced", "v1/draft/schema",
+        "The first update for an unknown sessionId announces the child and MUST be sent before any live child"
+        " traffic or live message naming the child as sender or recipient.",
+        subagents.announced_first,
+    ),
+    Check(
+        "subagents", "subagents-session-id", "v1/draft/schema",
+        "The opaque session ID identifying the child in all ACP messages.",
+        subagents.own_session_id,
+    ),
+    Check(
+        "subagents", "subagents-states", "v1/draft/schema",
+        "Values beginning with _ are reserved for implementation-specific extensions. Other unknown"
+        " values are reserved for future ACP variants.",
+        subagents.states,
+    ),
+    Check(
+        "subagents", "subagents-folders", "v1/draft/schema",
+        "The child's working directory. Must be an absolute path.",
+        subagents.absolute_folders,
+    ),
+    Check(
+        "subagents", "subagents-cancel", "v1/draft/schema",
+        "Permits the client to cancel this child's current work without ending the session.",
+        subagents.cancelled,
+    ),
+    # ---------------------------------------------------------------------------------- extensions
+    Check(
+        "extensions", "custom-request-answered", "v1/extensibility",
+        "Upon receiving a custom request, implementations MUST respond accordingly with the provided id",
+        extensions.custom_request_answered,
+    ),
+    Check(
+        "extensions", "custom-request-refused", "v1/extensibility",
+        "If the receiving end doesn't recognize the custom method name, it should respond with the standard"
+        ' "Method not found" error',
+        extensions.custom_request_refused,
+    ),
+    Check(
+        "extensions", "unknown-request-refused", JSON_RPC,
+        "-32601 Method not found: The method does not exist / is not available.",
+        extensions.unknown_request_refused,
+    ),
+    Check(
+        "extensions", "custom-notification-ignored", "v1/extensibility",
+        "Unlike with custom requests, implementations SHOULD ignore unrecognized notifications.",
+        extensions.custom_notification_ignored,
+    ),
+    Check(
+        "extensions", "unknown-notification-ignored", JSON_RPC, _NO_REPLY,
+        extensions.unknown_notification_ignored,
+    ),
+    Check("extensions", "meta-in-session-new", "v1/extensibility", _META, extensions.meta_in_session_new),
+    Check("extensions", "meta-in-prompt", "v1/extensibility", _META, extensions.meta_in_prompt),
+    Check(
+        "extensions", "own-extensions-underscore", "v1/extensibility",
+        "In addition to the requests specified by the protocol, implementations MAY expose and call"
+        " custom JSON-RPC requests as long as their name starts with an underscore (_).",
+        violation("extension-without-underscore"),
+    ),
+    # ---------------------------------------------------------------------------------- robustness
+    Check("robustness", "zero-id", JSON_RPC, _SAME_ID, robustness.zero_id),
+    Check("robustness", "string-id", JSON_RPC, _SAME_ID, robustness.string_id),
+    Check("robustness", "large-id", JSON_RPC, _SAME_ID, robustness.large_id),
+    Check(
+        "robustness", "key-order", JSON,
+        "An object is an unordered set of name/value pairs.",
+        robustness.key_order,
+    ),
+    Check(
+        "robustness", "json-spelling", JSON,
+        "Whitespace can be inserted between any pair of tokens.",
+        robustness.json_spelling,
+    ),
+    Check(
+        "robustness", "null-fields", "v1/schema",
+        "Optional. Omitted and null are equivalent and mean no metadata.",
+        robustness.nulls,
+    ),
+    Check(
+        "robustness", "unicode", "v1/transports",
+        "JSON-RPC messages MUST be UTF-8 encoded.",
+        robustness.unicode_text,
+    ),
+    Check(
+        "robustness", "long-message", "v1/transports",
+        "Messages are delimited by newlines (\\n), and MUST NOT contain embedded newlines.",
+        robustness.long_message,
+    ),
+    Check(
+        "robustness", "big-prompt", "v1/content",
+        "All Agents MUST support text content blocks when included in prompts.",
+        robustness.big_prompt,
+    ),
+    Check("robustness", "empty-prompt", JSON_RPC, _REPLY, robustness.empty_prompt),
+    Check("robustness", "pipelined-requests", JSON_RPC, _REPLY, robustness.pipelined_requests),
+    Check(
+        "robustness", "second-session", "v1/session-setup",
+        "Each session maintains its own context, conversation history, and state, allowing multiple"
+        " independent interactions with the same Agent.",
+        robustness.second_session,
+    ),
+    Check("robustness", "second-prompt", JSON_RPC, _REPLY, robustness.second_prompt),
+    Check("robustness", "request-during-turn", JSON_RPC, _REPLY, robustness.request_during_turn),
+    Check(
+        "robustness", "cancel-request", "v1/cancellation",
+        "MUST send one of these responses for the original request: - A valid response with appropriate"
+        " data (such as partial results or cancellation marker) - An error response with code -32800"
+        " (Request Cancelled)",
+        robustness.cancel_request,
+    ),
+    Check(
+        "robustness", "cancel-request-of-nothing", JSON_RPC, _NO_REPLY, robustness.cancel_request_of_nothing
+    ),
+    Check(
+        "robustness", "cancel-of-unknown-session", JSON_RPC, _NO_REPLY, robustness.cancel_of_unknown_session
+    ),
+    Check("robustness", "late-permission", "v1/prompt-turn", _TURN_ENDS, robustness.late_permission),
+    Check("robustness", "failed-permission", "v1/prompt-turn", _TURN_ENDS, robustness.failed_permission),
+    Check(
+        "robustness", "permission-after-cancel", "v1/prompt-turn",
+        "Once a prompt turn completes, the Client may send another session/prompt to continue the"
+        " conversation",
+        robustness.permission_answered_after_cancel,
     ),
 )  # fmt: skip
 """All checks, in the order of the report. Names are unique."""

@@ -196,13 +196,22 @@ class SuiteClient:
             self._process.write(f"{line}\n".encode("utf-8", "surrogatepass"))
 
     def send_request(
-        self, method: str, params: Any = None, *, request_id: RequestId | None = None
+        self,
+        method: str,
+        params: Any = None,
+        *,
+        request_id: RequestId | None = None,
+        spell: Callable[[dict[str, Any]], str] | None = None,
     ) -> RequestId:
-        """Send a request and return its id. `answer` waits for the answer."""
+        """Send a request and return its id. `answer` waits for the answer.
+
+        `spell` returns the JSON of the frame, if that must look in a certain way.
+        """
         identity = next(self._ids) if request_id is None else request_id
         self._methods[identity] = method
         frame = {"jsonrpc": "2.0", "id": identity, "method": method}
-        self.send(frame if params is None else {**frame, "params": params})
+        frame = frame if params is None else {**frame, "params": params}
+        self.send(frame, None if spell is None else spell(frame))
         return identity
 
     def notify(self, method: str, params: Any = None) -> None:
@@ -430,6 +439,20 @@ class Turn:
     def requests(self, *methods: str) -> list[dict[str, Any]]:
         """Return the agent's requests with these methods."""
         return [frame for frame in self.received if frame.get("method") in methods]
+
+    def is_silent_after_answering(self, method: str) -> bool:
+        """Return True if nothing came after the client answered a request of the agent with this method."""
+        asked = {frame.get("id") for frame in self.requests(method)}
+        silent = False
+        for record in self.records:
+            frame = record.frame if isinstance(record.frame, dict) else {}
+            if record.direction == "received":
+                silent = False
+            elif "method" not in frame and frame.get("id") in asked:
+                silent = True
+            elif frame.get("method") == "session/cancel":
+                break
+        return silent
 
     @property
     def text(self) -> str:
