@@ -7,7 +7,7 @@ for each purpose.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -254,7 +254,8 @@ class Bench:
         found: list[Record] = []
         for client in self.clients:
             if any(id(record) in seen for record in client.records):
-                setup = {id(record) for record in _setup_records(client.records)} | seen
+                sessions = {_session_of(record) for record in client.records if id(record) in seen}
+                setup = {id(record) for record in _setup_records(client.records, sessions)} | seen
                 found += [record for record in client.records if id(record) in setup]
         return found
 
@@ -299,19 +300,30 @@ def read_prompts(file: Path) -> dict[str, str]:
     return table
 
 
-def _setup_records(records: list[Record]) -> Iterator[Record]:
-    """Yield the requests that set up a connection or open a session, and their answers."""
-    waiting: set[Any] = set()
+def _setup_records(records: list[Record], sessions: Container[Any]) -> Iterator[Record]:
+    """Yield the requests that set up a connection or open one of these sessions, and their answers."""
+    waiting: dict[Any, Record] = {}
     for record in records:
         frame = record.frame
         if not isinstance(frame, dict) or not isinstance(frame.get("id"), (int, str)):
             continue
         if record.direction == "sent" and frame.get("method") in _SETUP_METHODS:
-            waiting.add(frame["id"])
-            yield record
+            waiting[frame["id"]] = record
         elif record.direction == "received" and "method" not in frame and frame["id"] in waiting:
-            waiting.discard(frame["id"])
-            yield record
+            request = waiting.pop(frame["id"])
+            named = {_session_of(request), _session_of(record)} - {None}
+            if not named or any(session in sessions for session in named):
+                yield request
+                yield record
+
+
+def _session_of(record: Record) -> str | None:
+    """Return the session that a message names in its parameters or its result."""
+    frame = record.frame if isinstance(record.frame, dict) else {}
+    for part in (frame.get("params"), frame.get("result")):
+        if isinstance(part, dict) and isinstance(session := part.get("sessionId"), str):
+            return session
+    return None
 
 
 def _session_streams(records: list[Record]) -> Iterator[list[Record]]:

@@ -263,7 +263,7 @@ CHECKS: tuple[Check, ...] = (
         "tool calls", "pending-comes-first", "v1/tool-calls",
         "pending: The tool call hasn't started running yet because the input is either streaming or"
         " awaiting approval.",
-        tool_violation("status-backwards", "tool_call_update"),
+        turns.pending_comes_first,
     ),
     Check(
         "tool calls", "calls-end", "v1/prompt-turn",
@@ -531,7 +531,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-load", _SCHEMA, _FIELDS,
-        schema_of_answer("session/load"),
+        schema_of_answer("session/load", "loadSession"),
     ),
     Check(
         STORED, "resume", "v1/session-setup",
@@ -551,7 +551,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-resume", _SCHEMA, _FIELDS,
-        schema_of_answer("session/resume"),
+        schema_of_answer("session/resume", "sessionCapabilities", "resume"),
     ),
     Check(
         STORED, "lists-session", "v1/session-list",
@@ -581,7 +581,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-list", _SCHEMA, _FIELDS,
-        schema_of_answer("session/list"),
+        schema_of_answer("session/list", "sessionCapabilities", "list"),
     ),
     Check(
         STORED, "close", "v1/session-setup",
@@ -596,7 +596,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-close", _SCHEMA, _FIELDS,
-        schema_of_answer("session/close"),
+        schema_of_answer("session/close", "sessionCapabilities", "close"),
     ),
     Check(
         STORED, "fork", "https://agentclientprotocol.com/rfds/session-fork",
@@ -610,7 +610,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-delete", _SCHEMA, _FIELDS,
-        schema_of_answer("session/delete"),
+        schema_of_answer("session/delete", "sessionCapabilities", "delete"),
     ),
     # ---------------------------------------------------------------------------------- sign-in
     Check(

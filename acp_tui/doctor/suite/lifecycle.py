@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.doctor.behaviour_check import objects_in
 from acp_tui.doctor.suite.bench import require_success
-from acp_tui.doctor.suite.client import Failed, NotSeen, session_id_of, updates_in
+from acp_tui.doctor.suite.client import QUIET_SECONDS, Failed, NotSeen, session_id_of, updates_in
 from acp_tui.doctor.suite.turns import CONTENT_UPDATES
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ async def close_cancels(bench: Bench) -> None:
     session = await client.new_session(bench.folder("shared"))
     turn = client.start_turn(session, bench.prompt("long"))
     await client.until(lambda: turn.ended or turn.updates("agent_message_chunk", "agent_thought_chunk"))
+    await asyncio.sleep(QUIET_SECONDS)  # an answer can be on its way
     if turn.ended:
         raise NotSeen("the turn ended before its session could be closed")
     await client.request("session/close", {"sessionId": session})

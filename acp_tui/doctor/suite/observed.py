@@ -28,8 +28,12 @@ class Observed:
     by_session: bool = False
     turns: tuple[str, ...] = ()
     """The purposes of prompts that make the agent send such messages."""
+    capability: tuple[str, ...] = ()
+    """The capability without which the agent need not send them."""
 
     async def __call__(self, bench: Bench) -> None:
+        if self.capability:
+            (await bench.client()).require(*self.capability)
         await run_turns(bench, self.turns)
         found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
         bench.evidence += [one.record for one in found if one.record is not None]
@@ -65,9 +69,9 @@ def tool_violation(name: str, *seen: str) -> Observed:
     return Observed((name,), seen, by_session=True, turns=TOOL_TURNS)
 
 
-def schema_of_answer(method: str) -> Observed:
-    """Return a check for the schema of the answers to a request."""
-    return Observed((f"schema:{method}",), (f"answer:{method}",))
+def schema_of_answer(method: str, *capability: str) -> Observed:
+    """Return a check for the schema of the answers to a request, which may need a capability of the agent."""
+    return Observed((f"schema:{method}",), (f"answer:{method}",), capability=capability)
 
 
 def schema_of_call(*methods: str) -> Observed:

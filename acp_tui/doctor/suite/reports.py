@@ -27,6 +27,7 @@ VERSION = 1
 _SYMBOLS = {"pass": "✓", "fail": "✗", "not offered": "–", "not seen": "?"}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&])")
 _MAX_DETAIL = 300
+_INDENT = " " * 17
 
 
 def suite_report(
@@ -75,13 +76,10 @@ def text_lines(report: Mapping[str, Any]) -> list[str]:
         if check["group"] != group:
             group = check["group"]
             lines += ["", f"{group[0].upper()}{group[1:]}"]
-        why = f": {check['detail'][:_MAX_DETAIL]}" if check["detail"] else ""
-        first, *more = wrapped(
-            f"{_SYMBOLS[check['status']]} {check['status']:11}  {check['name']}{why}", "  "
-        )
-        lines += [first, *(f"{'':17}{line.strip()}" for line in more)]
+        lines.append(f"  {_SYMBOLS[check['status']]} {check['status']:11}  {check['name']}")
+        lines += wrapped(check["detail"][:_MAX_DETAIL], _INDENT)
         if check["status"] == FAIL:
-            lines += wrapped(f"“{check['sentence']}” {check['page']}", " " * 17)
+            lines += wrapped(f"“{check['sentence']}” {check['page']}", _INDENT)
     lines += ["", _counts(report)]
     if report["evidence"]:
         lines += wrapped(f"The messages of each check are in {report['evidence']}")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.doctor.behaviour_check import FINAL_STATUSES, objects_in
 from acp_tui.doctor.suite.bench import FILE_TEXT, require_success
-from acp_tui.doctor.suite.client import Failed, NotSeen, choose, updates_in
+from acp_tui.doctor.suite.client import QUIET_SECONDS, Failed, NotSeen, choose, updates_in
 from acp_tui.doctor.suite.observed import TOOL_TURNS, run_turns
 
 if TYPE_CHECKING:
@@ -31,16 +32,46 @@ CANCELLED = {"outcome": {"outcome": "cancelled"}}
 # --------------------------------------------------------------------------- tool calls
 
 
+async def pending_comes_first(bench: Bench) -> None:
+    seen = False
+    for turn in await run_turns(bench, TOOL_TURNS):
+        statuses: dict[Any, Any] = {}
+        for update in turn.updates("tool_call", "tool_call_update"):
+            seen = True
+            status, identity = update.get("status"), str(update.get("toolCallId"))
+            if status == "pending" and statuses.get(identity, "pending") != "pending":
+                raise Failed(f"the tool call {identity} went from {statuses[identity]} back to pending")
+            statuses[identity] = status or statuses.get(identity, "pending")
+    if not seen:
+        raise NotSeen("the agent sent no tool_call")
+
+
 async def calls_end(bench: Bench) -> None:
     seen = False
     for turn in await run_turns(bench, TOOL_TURNS):
+        rejected = _rejected_calls(turn)  # for these, the specification has no status
         for identity, call in turn.tool_calls.items():
-            seen = True
-            if turn.stop_reason == "end_turn" and call.get("status") not in FINAL_STATUSES:
-                status = call.get("status", "pending")
+            seen = seen or identity not in rejected
+            status = call.get("status", "pending")
+            if turn.stop_reason == "end_turn" and status not in FINAL_STATUSES and identity not in rejected:
                 raise Failed(f"the turn ended while the tool call {identity} was {status}")
     if not seen:
-        raise NotSeen("the agent sent no tool_call")
+        raise NotSeen("no tool call was carried out")
+
+
+def _rejected_calls(turn: Turn) -> set[str]:
+    """Return the ids of the tool calls that the suite has not allowed."""
+    questions = {ask.get("id"): ask["params"] for ask in _questions(turn)}
+    rejected = set()
+    for record in turn.records:
+        frame = record.frame if isinstance(record.frame, dict) else {}
+        if record.direction != "sent" or "method" in frame or frame.get("id") not in questions:
+            continue
+        params = questions[frame["id"]]
+        if frame.get("result") not in (choose(params, "allow_once"), choose(params, "allow")):
+            call = params.get("toolCall")
+            rejected.add(str(call.get("toolCallId")) if isinstance(call, dict) else "")
+    return rejected
 
 
 async def call_ids_differ(bench: Bench) -> None:
@@ -195,6 +226,7 @@ async def _cancelled_turn(bench: Bench) -> Turn:
         turn = client.start_turn(session, bench.prompt("long"))
         says = ("agent_message_chunk", "agent_thought_chunk")
         await client.until(lambda: turn.ended or turn.updates(*says))
+        await asyncio.sleep(QUIET_SECONDS)  # an answer that is on its way is no answer to the cancellation
         if turn.ended:
             await turn.finish()
             require_success(turn)
