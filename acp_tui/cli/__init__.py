@@ -49,6 +49,7 @@ COMMANDS = {
     "export": "export a recorded session as Markdown, HTML or JSON",
     "config": "show and check the settings",
     "replay": "replay a recorded session",
+    "tap": "stand between an editor and an agent, and record their messages",
 }
 DEFAULT_ACTIONS = {
     "agents": "list",
@@ -145,8 +146,11 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
 
 
 def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words for argparse to parse, and separately the COMMAND of `mcp add NAME -- COMMAND`."""
-    if words[:2] == ["mcp", "add"] and "--" in words:
+    """Return the words for argparse to parse, and separately the COMMAND of `tap -- COMMAND`.
+
+    Also that of `mcp add NAME -- COMMAND`.
+    """
+    if (words[:2] == ["mcp", "add"] or words[:1] == ["tap"]) and "--" in words:
         position = words.index("--")
         return words[:position], words[position + 1 :]
     return words, []

@@ -135,8 +135,8 @@ def print_recording(path: Path, *, thoughts: bool = False) -> None:
 def latest_session(folder: Path | None, agent: str | None, program: str | None) -> str:
     """Return the id of the latest session that can be reopened. Raises `UserError` if there is none.
 
-    Sessions in use, sessions in which nothing was done, and sessions whose worktree was merged or discarded
-    are skipped.
+    Sessions in use, sessions in which nothing was done, sessions whose worktree was merged or discarded, and
+    what `acp-tui tap` has recorded are skipped.
 
     Args:
         folder: The folder of the session. None: the current directory or, for the demo agent, any folder.
@@ -174,7 +174,7 @@ def latest_session(folder: Path | None, agent: str | None, program: str | None) 
 
 def _is_of(session: StoredSession, home: str | None, agent: str | None, program: str | None) -> bool:
     folders = session.folders
-    if not folders or (home is not None and home not in folders):
+    if session.is_tap or not folders or (home is not None and home not in folders):
         return False
     if program is not None:
         return bool(session.meta.get("command") == redact_value(launch_from_command(program).command))

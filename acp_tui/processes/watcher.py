@@ -28,6 +28,7 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Callable
 
 KILL_GRACE_SECONDS = 1.5
 """Seconds to wait after SIGTERM before sending SIGKILL, and after SIGKILL before giving up."""
@@ -150,6 +151,8 @@ class ChildReaper:
         self.program: int | None = None
         self.ended = False
         """Set once the program has ended."""
+        self.returncode: int | None = None
+        """The program's exit code, or the negated number of the signal that ended it."""
         self.childless = False
         """Set when no child is left; for a subreaper that means no descendant either."""
 
@@ -165,7 +168,7 @@ class ChildReaper:
                 return
             if pid == self.program and not self.ended:  # later its pid may be reused by a descendant
                 self.ended = True
-                code = os.waitstatus_to_exitcode(status)
+                code = self.returncode = os.waitstatus_to_exitcode(status)
                 self.report(f"exit {code}" if code >= 0 else f"signal {-code}")
 
     def report(self, line: str) -> None:
@@ -269,19 +272,39 @@ def _handle_line(line: bytes, targets: Targets) -> None:
 
 
 def main(argv: list[str]) -> None:
-    """Start the program, if one is given. When `watch` returns, end the processes left behind."""
+    """Start the program, if one is given, and watch until acp-tui or the program has ended."""
     control, program = int(argv[1]), argv[2:]
-    on_terminal = program[:1] == ["--terminal"]
     os.set_inheritable(control, False)
+    on_terminal = program[:1] == ["--terminal"]
+    if on_terminal:
+        del program[0]
+    supervise(control, program, on_terminal=on_terminal)
+
+
+def supervise(
+    control: int,
+    program: list[str],
+    environment: dict[bytes, bytes] | None = None,
+    *,
+    on_terminal: bool = False,
+    on_start: Callable[[ChildReaper], object] | None = None,
+) -> None:
+    """Start the program, if one is given. When `watch` returns, end the processes left behind.
+
+    Args:
+        control: The socket to acp-tui.
+        program: The program's path, the name by which it is called, and its arguments.
+        environment: The program's environment; None for that of this process.
+        on_terminal: Receive the environment from `control`, and wait for the program's descendants.
+        on_start: Called once the program runs.
+    """
     wakeup, wakeup_writer = os.pipe()
     os.set_blocking(wakeup_writer, False)
     signal.set_wakeup_fd(wakeup_writer, warn_on_full_buffer=False)
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, lambda *_: None)  # end only when acp-tui does
     targets, children = Targets(), ChildReaper(control)
-    environment = None
     if on_terminal:
-        del program[0]
         environment = receive_environment(control)
         if environment is None:
             return
@@ -298,6 +321,8 @@ def main(argv: list[str]) -> None:
     for stream in (0, 1, 2):  # they belong to the program; keeping them open would delay their end of file
         os.dup2(null, stream)
     os.chdir("/")  # do not keep a folder in use
+    if on_start is not None:
+        on_start(children)
     watch(control, targets, children, wakeup, wait_for_descendants=on_terminal)
     if targets.groups or not (children.ended and children.childless):
         end_all(targets, children)

@@ -63,6 +63,59 @@ class LineSplitter:
         return line
 
 
+SHORTENED = "_shortened"
+"""A key in a recorded frame of which only the beginning was kept. Its value is the size of the whole line."""
+_STRUCTURE = re.compile(r'"(?:[^"\\]|\\.)*+("?)|[\[\]{},]', re.DOTALL)
+_PART_OF_ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{0,3})?$")
+_LAST_ID = re.compile(r'"id"\s*:\s*(-?\d+|"[^"\\]*")\s*\}\s*$')
+
+
+def shortened_frame(head: bytes, tail: bytes, size: int) -> Any:
+    """Return the frame at the beginning of a long line, with what is open closed and its size as `SHORTENED`.
+
+    If the line does not begin like a JSON object, return its beginning as text, with a note of the size.
+
+    Args:
+        head: The beginning of the line.
+        tail: The end of the line, where some programs write the id.
+        size: The number of bytes of the whole line.
+    """
+    text = head.decode("utf-8", "replace").rstrip("\ufffd")
+    frame = _close_json(text)
+    if not isinstance(frame, dict):
+        return f"{text}... [line truncated: {size} bytes]"
+    if "id" not in frame and (found := _LAST_ID.search(tail.decode("utf-8", "replace"))):
+        frame["id"] = json.loads(found[1])
+    return frame | {SHORTENED: size}
+
+
+def _close_json(text: str) -> Any:
+    """Return the value of JSON text that ends in the middle; `NOT_JSON` if it is not JSON."""
+    open_brackets: list[str] = []
+    end = 0  # where the text can be cut so that only brackets are open
+    in_string = False
+    for token in _STRUCTURE.finditer(text):
+        match token[0]:
+            case "{" | "[":
+                open_brackets.append("}" if token[0] == "{" else "]")
+                end = token.end()
+            case "}" | "]":
+                if not open_brackets:
+                    return NOT_JSON
+                open_brackets.pop()
+                end = token.end()
+            case ",":
+                end = token.start()
+            case _:
+                in_string = not token[1]
+    closers = "".join(reversed(open_brackets))
+    if in_string:
+        value = decode(_PART_OF_ESCAPE.sub("", text) + '"' + closers)
+        if value is not NOT_JSON:
+            return value
+    return decode(text[:end] + closers)
+
+
 NOT_JSON = object()
 """What `decode` returns for a line that is not JSON."""
 

@@ -21,7 +21,6 @@ from acp_tui.errors import UserError
 from acp_tui.store.locks import file_lock, try_lock, unlock_and_close
 from acp_tui.store.redaction import Redactor, redact_value
 from acp_tui.store.secret_patterns import redact_after
-from acp_tui.store.session_title import clean_session_name, recorded_title
 from acp_tui.store.stderr_log import StderrLog
 from acp_tui.store.stored_sessions import (
     CLOSING,
@@ -227,7 +226,12 @@ def create_session_folder(
         folder = SessionFolder(path, meta, wire, clock, is_sensitive, max_bytes)
     except OSError as error:
         raise UserError(f"The session cannot be recorded: {_reason(error)} ({sessions}).") from error
-    if forked is not None and (original := recorded_title(forked)):
+    if forked is None:
+        folder.update_meta()
+        return folder
+    from acp_tui.store.session_title import recorded_title  # its imports take 4 MB
+
+    if original := recorded_title(forked):
         set_session_name(folder, f"Fork of {original}")  # its tab must not look like that of the original
     else:
         folder.update_meta()
@@ -309,4 +313,6 @@ def _reason(error: OSError) -> str:
 
 def set_session_name(folder: SessionFolder | NullFolder, name: str) -> None:
     """Save the name of a session that is being recorded. An empty string removes the name."""
+    from acp_tui.store.session_title import clean_session_name
+
     folder.update_meta(name=clean_session_name(name) or None)

@@ -59,6 +59,11 @@ def removal_reason(baseline: Path) -> str:
     return ""
 
 
+def stderr_file(log: Path) -> Path:
+    """Return the file with the agent's stderr beside a log, which can be outside of a session folder."""
+    return log.with_name(STDERR if log.name == WIRE else f"{log.name}.stderr")
+
+
 def sessions_directory(data_dir: Path) -> Path:
     return data_dir / "sessions"
 
@@ -129,6 +134,11 @@ class StoredSession:
     def is_worktree_finished(self) -> bool:
         """Whether the user has merged or discarded the session's git worktree since it was last opened."""
         return self._worktree.get(FINISHED) is True
+
+    @property
+    def is_tap(self) -> bool:
+        """Whether `acp-tui tap` has recorded the session of an editor."""
+        return self.meta.get("tap") is True
 
     @property
     def branch(self) -> str:

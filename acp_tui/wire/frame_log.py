@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
 from acp_tui.session.safe_text import MAX_DEPTH, escape_line, exceeds_depth, visible_excerpt
 from acp_tui.store.stderr_log import StderrLines
-from acp_tui.store.stored_sessions import STDERR, WIRE
+from acp_tui.store.stored_sessions import WIRE, stderr_file
 from acp_tui.wire.frame_filter import DIRECTIONS
 from acp_tui.wire.frame_index import (
     BLOCK_BYTES,
@@ -115,7 +115,7 @@ class FrameLog:
         self._saved_bytes = 0
         self._last_bytes = b""
         self._checked_end = 0
-        self._stderr = StderrLines(path.with_name(STDERR) if path.name == WIRE else None)
+        self._stderr = StderrLines(stderr_file(path))
         self._stderr_start = 0
         """The first line of stderr that is shown."""
         self._rows_before = array("q")

@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from acp_tui.protocol.json_rpc import SHORTENED
 from acp_tui.session.safe_text import visible_excerpt
 
 if TYPE_CHECKING:
@@ -89,8 +90,13 @@ def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[Schema
 
 
 def frame_violations(frame: Any, answered: str | None, sender: Sender = "agent") -> Iterator[SchemaViolation]:
-    """Yield the violations in one frame. `answered` is the method that it answers, None if unknown."""
+    """Yield the violations in one frame. `answered` is the method that it answers, None if unknown.
+
+    A frame of which only the beginning was recorded is not checked.
+    """
     if not isinstance(frame, dict):
+        return
+    if SHORTENED in frame:
         return
     calls, answers = _models(sender)
     if frame.get("jsonrpc") != "2.0":
