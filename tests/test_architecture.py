@@ -22,9 +22,10 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # Modules of the standard library without I/O, clock or randomness.
 PURE = frozenset(
     {
-        "__future__", "abc", "base64", "bisect", "collections", "contextlib", "copy", "dataclasses",
-        "difflib", "enum", "functools", "hashlib", "itertools", "json", "math", "operator", "posixpath", "re",
-        "shlex", "stat", "string", "textwrap", "types", "typing", "unicodedata", "urllib.parse",
+        "__future__", "abc", "base64", "binascii", "bisect", "codecs", "collections", "contextlib", "copy",
+        "dataclasses", "difflib", "enum", "functools", "hashlib", "itertools", "json", "math", "operator",
+        "posixpath", "re", "shlex", "stat", "string", "textwrap", "types", "typing", "unicodedata",
+        "urllib.parse",
     }
 )  # fmt: skip
 

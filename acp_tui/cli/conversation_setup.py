@@ -11,7 +11,7 @@ from acp_tui.app_context import AppContext
 from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named, workspace_question
 from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
-from acp_tui.config.validators import POLICIES, Policy
+from acp_tui.config.validators import POLICIES, PROTOCOLS, Policy, ProtocolChoice
 from acp_tui.controller import (
     Conversation,
     Options,
@@ -125,6 +125,7 @@ class ConversationSetup:
             launch = self.app_context.launch_for_resume(self._stored, agent, args.program)
         else:
             launch = self.app_context.launch(agent, args.program)
+        launch.protocol = args.protocol or self._stored_protocol() or launch.protocol
         self._demo_servers = (
             [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []
         )
@@ -134,6 +135,8 @@ class ConversationSetup:
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
+        if launch.protocol != "1":
+            self.conversation.folder.update_meta(protocol=launch.protocol)
         if title and not self.conversation.folder.meta.get("title"):  # the title in the agent's list
             self.conversation.folder.update_meta(title=title)
         worktree = self._options.worktree
@@ -158,6 +161,11 @@ class ConversationSetup:
             self.project.trust_all()
             self.use_project_servers()
             self._note_given("because of --trust-folder")
+
+    def _stored_protocol(self) -> ProtocolChoice | None:
+        """Return the version of the protocol that the resumed session was started with, if it was chosen."""
+        stored = self._stored.text("protocol") if self._stored is not None else None
+        return next((version for version in PROTOCOLS if version == stored), None)
 
     def start_questions(self) -> Iterator[GuardedQuestion[StartAnswer]]:
         """Yield, one by one, the questions that the user must answer before the agent starts."""

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.validators import POLICIES
+from acp_tui.config.validators import POLICIES, PROTOCOLS
 from acp_tui.console import pluralize, print_message
 from acp_tui.errors import UsageError
 
@@ -60,6 +60,8 @@ def add_account_options(parser: argparse.ArgumentParser) -> None:
 def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
     """Add the options that select the agent, its workspace, MCP servers and permissions."""
     add_command_option(parser)
+    about = "version of the protocol to ask the agent for (default: 1)"
+    parser.add_argument("--protocol", choices=PROTOCOLS, help=about)
     add_folder_options(parser)
     parser.add_argument(
         "--policy", choices=POLICIES, help=f"what is allowed without asking (default: {policy})"

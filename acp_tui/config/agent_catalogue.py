@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.config.paths import paths
-from acp_tui.config.validators import Problem, closest_match
+from acp_tui.config.validators import Problem, ProtocolChoice, closest_match
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
@@ -55,6 +55,7 @@ class KnownAgent:
     missing_file: str = "error"  # or "empty": how reads of missing files are answered
     once_option: str = ""  # the id of the permission option that means "this once", if several allow once
     question_answers: str = "standard"  # or "qwen": how its questions to the user are answered
+    protocol: ProtocolChoice = "1"
     source: str = "built in"  # or the user's file and line
 
     def find_command(self) -> list[str] | None:
@@ -103,6 +104,7 @@ class Launch:
     has_qwen_questions: bool = False  # it asks the user as Qwen Code does; see `protocol/qwen_questions.py`
     instead_of_mode: dict[str, str] = field(default_factory=dict)  # as in `KnownAgent`
     project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
+    protocol: ProtocolChoice = "1"
 
 
 def launch_from_command(line: str) -> Launch:
@@ -208,6 +210,7 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         instead_of_mode=agent.instead_of_mode,
         has_qwen_questions=agent.question_answers == "qwen",
         project_mcp=agent.project_mcp,
+        protocol=agent.protocol,
     )
 
 
@@ -241,6 +244,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         missing_file=entry.missing_file or base.missing_file,
         once_option=entry.once_option or base.once_option,
         question_answers=entry.question_answers or base.question_answers,
+        protocol=entry.protocol or base.protocol,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
     if entry.command:  # these fields of `base` are about its own command

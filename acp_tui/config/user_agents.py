@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.config import toml_document, validators
 
 if TYPE_CHECKING:
-    from acp_tui.config.validators import Problem
+    from acp_tui.config.validators import Problem, ProtocolChoice
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")
 
@@ -31,6 +31,7 @@ class UserAgent:
     once_option: str | None = None
     question_answers: str | None = None
     mode: str | None = None  # set in new sessions
+    protocol: ProtocolChoice | None = None
     options: dict[str, str] = field(default_factory=dict)  # set in new sessions, by id, name or category
 
 
@@ -53,6 +54,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "question_answers": _one_of("standard", "qwen"),
     "mode": validators.text,
     "options": validators.mapping,
+    "protocol": validators.protocol,
 }
 
 

@@ -13,6 +13,9 @@ from typing import Any, Literal
 
 Policy = Literal["deny", "read-only", "ask", "accept-edits", "yolo"]
 POLICIES: tuple[Policy, ...] = ("deny", "read-only", "ask", "accept-edits", "yolo")
+ProtocolChoice = Literal["1", "2", "newest"]
+"""The version of the protocol that an agent is asked for. An agent without it answers with its own."""
+PROTOCOLS: tuple[ProtocolChoice, ...] = ("1", "2", "newest")
 
 POLICY_SUMMARIES: dict[Policy, str] = {
     "deny": "Allow only what a rule allows; reject everything else",
@@ -135,6 +138,8 @@ def one_of(*names: str) -> Callable[[Any], str]:
     return validate
 
 
+protocol = one_of(*PROTOCOLS)
+"""Validator of the version of the protocol to ask an agent for."""
 policy = one_of(*POLICIES)
 """Validator of the policy for permission requests that match no rule."""
 notify = one_of("off", "bell", "terminal", "all")

@@ -15,8 +15,9 @@ from acp_tui.connection.params import (
     mcp_servers,
     prompt_blocks,
 )
+from acp_tui.connection.pending_requests import CLIENT_METHODS_V2
 from acp_tui.connection.rpc_connection import RpcConnection
-from acp_tui.protocol import draft
+from acp_tui.protocol import draft, v2
 from acp_tui.protocol.client_calls import STEERING
 from acp_tui.session.record import INVALID_PARAMS, Record
 from acp_tui.session.safe_text import escape_line, visible_json
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from acp_tui.session.state import Agent
 
 
+CLIENT_INFO = {"name": "acp-tui", "title": "acp-tui", "version": __version__}
 PROTOCOL_VERSION = 1
 ACCEPTED_VERSIONS = (PROTOCOL_VERSION, "1", "1.0")
 """What an agent may answer to `initialize`. The draft of the next version is negotiated separately."""
@@ -35,7 +37,8 @@ def mismatch(agent: str, version: Any, stderr: list[str]) -> VersionMismatch:
     theirs = escape_line(version) if isinstance(version, str) else visible_json(version)
     return VersionMismatch(
         f"{agent} speaks version {theirs} of the Agent Client Protocol; "
-        f"acp-tui supports version {PROTOCOL_VERSION} and the draft {draft.VERSION}.",
+        f"acp-tui supports version {PROTOCOL_VERSION}, version {v2.VERSION} (with --protocol {v2.VERSION}) "
+        f"and the draft {draft.VERSION}.",
         stderr,
     )
 
@@ -56,14 +59,21 @@ class AgentConnection(RpcConnection):
     async def initialize(
         self, capabilities: Mapping[str, Any], *, timeout: float | None = 60.0
     ) -> dict[str, Any]:
-        """Negotiate the protocol version and return the agent's answer. Raises `VersionMismatch`."""
+        """Negotiate the protocol version and return the agent's answer. Raises `VersionMismatch`.
+
+        Version 2 is asked for first if `Launch.protocol` says so; then version 1, if the agent lacks it.
+        """
         from acp import schema
 
+        if self._protocol != "1":
+            accepted = await self._initialize_v2(capabilities, timeout)
+            if accepted is not None:
+                return accepted
         params = build_params(
             schema.InitializeRequest,
             protocolVersion=PROTOCOL_VERSION,
             clientCapabilities=dict(capabilities),
-            clientInfo={"name": "acp-tui", "title": "acp-tui", "version": __version__},
+            clientInfo=CLIENT_INFO,
         )
         add_newer_capabilities(params["clientCapabilities"], capabilities)
         try:
@@ -81,6 +91,21 @@ class AgentConnection(RpcConnection):
             raise self._mismatch(version)
         return result
 
+    async def _initialize_v2(
+        self, capabilities: Mapping[str, Any], timeout: float | None
+    ) -> dict[str, Any] | None:
+        """Ask for version 2, and return the agent's answer; None if the agent does not speak that version."""
+        params = v2.initialize_params(CLIENT_INFO, capabilities)
+        try:
+            result = _object(await self.call("initialize", params, timeout=timeout))
+        except RequestFailed:
+            return None
+        if not self._speaks_v2:
+            return None
+        self._transport.has_batches = True
+        self._incoming.methods = CLIENT_METHODS_V2
+        return result
+
     async def _initialize_draft(self, params: dict[str, Any], timeout: float | None) -> dict[str, Any]:
         result = _object(
             await self.call("initialize", {**params, "protocolVersion": draft.VERSION}, timeout=timeout)
@@ -88,6 +113,19 @@ class AgentConnection(RpcConnection):
         if not self._speaks_draft:
             raise self._mismatch(result.get("protocolVersion"))
         return result
+
+    async def call(
+        self, method: str, params: dict[str, Any] | None = None, *, timeout: float | None = None
+    ) -> Any:
+        """Send a request, in the version of the protocol that the agent speaks, and return the answer."""
+        if self._speaks_v2 and params is not None:
+            method, params = v2.request(method, params)
+        return await super().call(method, params, timeout=timeout)
+
+    @property
+    def _speaks_v2(self) -> bool:
+        """True if the agent answered `initialize` with version 2 of the protocol."""
+        return self.session.dialect == "v2"
 
     @property
     def _speaks_draft(self) -> bool:
@@ -200,16 +238,15 @@ class AgentConnection(RpcConnection):
     async def prompt(self, session_id: str, blocks: Sequence[Mapping[str, Any]]) -> str:
         """Run one turn, without a timeout, and return the agent's stop reason."""
         content = prompt_blocks(blocks, self.session.agent, self.title)
-        if self._speaks_draft:
-            return await self._prompt_draft(session_id, content)
-        result = _object(await self.call("session/prompt", {"sessionId": session_id, "prompt": content}))
+        prompt = draft.prompt_text(content) if self._speaks_draft else content
+        params = {"sessionId": session_id, "prompt": prompt}
+        if self._speaks_draft or self._speaks_v2:
+            return await self._prompt_until_reported(params)
+        result = _object(await self.call("session/prompt", params))
         return str(result.get("stopReason", "end_turn"))
 
-    async def _prompt_draft(self, session_id: str, content: list[dict[str, Any]]) -> str:
-        """Run one turn in the draft version of the protocol, and return the stop reason.
-
-        In the draft, the turn ends with a notification rather than with the answer to the request.
-        """
+    async def _prompt_until_reported(self, params: dict[str, Any]) -> str:
+        """Run one turn that ends with a notification rather than with the answer. Return the stop reason."""
         ended = asyncio.Event()
         original_observe = self._transport.observe
 
@@ -218,7 +255,7 @@ class AgentConnection(RpcConnection):
             if not self.session.working:
                 ended.set()
 
-        await self.call("session/prompt", {"sessionId": session_id, "prompt": draft.prompt_text(content)})
+        await self.call("session/prompt", params)
         self._transport.observe = observe
         try:
             if self.session.working:
@@ -245,6 +282,14 @@ class AgentConnection(RpcConnection):
         params = {"sessionId": session_id, "prompt": content, "_meta": meta}
         result = await self.call(STEERING, params, timeout=timeout)
         return str(_object(result).get("outcome"))
+
+    async def cancel_tool_call(self, session_id: str, call_id: str) -> None:
+        """Ask the agent to stop one tool call. The turn goes on. Only in version 2 of the protocol."""
+        await self.call("tool_call/cancel", {"sessionId": session_id, "toolCallId": call_id})
+
+    async def cancel_terminal(self, session_id: str, terminal_id: str) -> None:
+        """Ask the agent to stop the command of one of its terminals. Only in version 2 of the protocol."""
+        await self.call("terminal/cancel", {"sessionId": session_id, "terminalId": terminal_id})
 
     async def cancel(self, session_id: str) -> None:
         """Ask the agent to stop the turn. The agent still answers the prompt request."""

@@ -32,6 +32,8 @@ CLIENT_METHODS = frozenset(
     }
 )
 """The methods that an agent may call. Any other call is answered with -32601 (method not found)."""
+CLIENT_METHODS_V2 = frozenset({"session/request_permission", "elicitation/create", "mcp/message"})
+"""The same in version 2 of the protocol, in which the client serves neither files nor terminals."""
 CANCELLED_RESULTS: dict[str, dict[str, Any]] = {
     "session/request_permission": {"outcome": {"outcome": "cancelled"}},
     "elicitation/create": {"action": "cancel"},
@@ -68,6 +70,8 @@ class PendingRequests:
 
     def __init__(self, serve: Serve) -> None:
         self._serve = serve
+        self.methods = CLIENT_METHODS
+        """The methods that the agent may call."""
         self._open: dict[int | str, AgentRequest] = {}
 
     def register(self, request_id: int | str) -> bool:
@@ -117,7 +121,7 @@ class PendingRequests:
             raise RequestError(refusal.code, refusal.message, refusal.data) from None
 
     async def _answer(self, request: AgentRequest, method: str, params: Any) -> dict[str, Any]:
-        if method not in CLIENT_METHODS:
+        if method not in self.methods:
             raise Refusal(METHOD_NOT_FOUND, "Method not found", {"method": method})
         if not isinstance(params, dict):
             raise Refusal(INVALID_PARAMS, "Invalid params", {"details": "params must be an object"})

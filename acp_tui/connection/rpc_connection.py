@@ -51,6 +51,7 @@ class RpcConnection:
         trace: TraceContext,
     ) -> None:
         self.title = launch.title
+        self._protocol = launch.protocol
         self.session = session
         self._process = process
         self._on_exit = on_exit

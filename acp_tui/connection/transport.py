@@ -15,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import json_rpc
@@ -52,6 +53,14 @@ class SentRequest:
 CURRENT_CALL: ContextVar[SentRequest | None] = ContextVar("CURRENT_CALL", default=None)
 
 
+@dataclass(slots=True)
+class Batch:
+    """The requests of one batch that have no answer yet, and the answers to the others."""
+
+    waiting: set[int | str] = field(default_factory=set)
+    answers: list[dict[str, Any]] = field(default_factory=list)
+
+
 class WireTransport:
     """JSON-RPC over the agent's stdin and stdout, one message per line."""
 
@@ -73,6 +82,10 @@ class WireTransport:
         self._splitter = LineSplitter(line_limit)
         self._lines: deque[bytes] = deque()
         self._for_sdk: deque[dict[str, Any]] = deque()
+        self.has_batches = False
+        """Whether the agent's version of the protocol allows several messages in one array."""
+        self._batched: deque[dict[str, Any]] = deque()  # messages of a batch that are still to be dispatched
+        self._batches: dict[int | str, Batch] = {}  # by the ids of their unanswered requests
         self._pending: dict[int, str] = {}  # our unanswered requests: id and method
         self._unanswered: dict[int, str] = {}  # the requests that we no longer wait for: id and method
         self._fault: str | None = None  # the last fault in how messages are separated, see `line_fault`
@@ -89,7 +102,9 @@ class WireTransport:
             if time.monotonic() > self._yield_at:
                 await asyncio.sleep(0)
                 self._yield_at = time.monotonic() + LOOP_SHARE.seconds()
-            if lines:
+            if self._batched:
+                self._dispatch(self._batched.popleft())
+            elif lines:
                 self._receive_line(lines.popleft())
             elif self._ended:
                 await self._on_end()
@@ -125,16 +140,46 @@ class WireTransport:
             frame = self._read_faulty(text)
         self._observe(Record(self._clock(), "received", frame), text)
         if frame.__class__ is dict:
-            if "method" not in frame:
-                self._receive_answer(frame)
-            elif "id" in frame:
-                self._receive_request(frame)
-            elif frame["method"] == "$/cancel_request":
-                params = frame.get("params")
-                self._incoming.withdraw(params.get("requestId") if isinstance(params, dict) else None)
+            self._dispatch(frame)
+        elif frame.__class__ is list and self.has_batches:
+            self._receive_batch(frame)
         elif frame.__class__ is list:
             for item in frame:
                 self._receive_from_batch(item)
+
+    def _dispatch(self, frame: dict[str, Any]) -> None:
+        if "method" not in frame:
+            self._receive_answer(frame)
+        elif "id" in frame:
+            self._receive_request(frame)
+        elif frame["method"] == "$/cancel_request":
+            params = frame.get("params")
+            self._incoming.withdraw(params.get("requestId") if isinstance(params, dict) else None)
+
+    def _receive_batch(self, items: list[Any]) -> None:
+        """Take the messages of a batch one by one. Its requests are answered together, in one array."""
+        batch = Batch()
+        invalid = {
+            "jsonrpc": "2.0",
+            "id": None,
+            "error": {"code": INVALID_REQUEST, "message": "Invalid request"},
+        }
+        for item in items:
+            if not isinstance(item, dict):
+                batch.answers.append(invalid)
+                continue
+            self._batched.append(item)
+            if "method" in item and is_id(item.get("id")) and item["id"] not in self._batches:
+                batch.waiting.add(item["id"])
+                self._batches[item["id"]] = batch
+        if not items:
+            self._post_if_open(invalid)
+        elif not batch.waiting and batch.answers:
+            self._post_if_open(batch.answers)
+
+    def _post_if_open(self, message: dict[str, Any] | list[dict[str, Any]]) -> None:
+        with contextlib.suppress(ConnectionError):
+            self._post(message)
 
     def _read_faulty(self, text: str) -> Any:
         """Return the message behind a byte order mark, or the text itself: the translator reports it."""
@@ -231,12 +276,25 @@ class WireTransport:
     def post(self, message: dict[str, Any], faults: list[str] | None = None) -> None:
         """Pass a message to `observe` and write it, without waiting.
 
-        Raises `ConnectionError` if stdin is closed. If `faults` is given, the user wrote the message, and a
-        record before it says so. The faults are sentences on what the schema does not allow in it.
+        An answer to a request of a batch is held back until all requests of the batch are answered. Raises
+        `ConnectionError` if stdin is closed. If `faults` is given, the user wrote the message, and a record
+        before it says so. The faults are sentences on what the schema does not allow in it.
         """
         error = message.get("error")
         if error is not None and error.get("data", ...) is None:
             del error["data"]
+        batch = None if "method" in message else self._batches.pop(message["id"], None)
+        if batch is None:
+            self._post(message, faults)
+            return
+        batch.answers.append(message)
+        batch.waiting.discard(message["id"])
+        if not batch.waiting:
+            self._post(batch.answers)
+
+    def _post(
+        self, message: dict[str, Any] | list[dict[str, Any]], faults: list[str] | None = None
+    ) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         try:
             data = line.encode()
@@ -245,11 +303,11 @@ class WireTransport:
             data = line.encode()
         if not self._process.writable:
             raise ConnectionResetError("the agent's stdin is closed")
-        if "method" in message and "id" in message:
+        if isinstance(message, dict) and "method" in message and "id" in message:
             self._pending[message["id"]] = message["method"]
             if (sent := CURRENT_CALL.get()) is not None:
                 sent.request_id, faults = message["id"], sent.faults
-        if faults is not None:
+        if faults is not None and isinstance(message, dict):
             mark = to_record(WrittenByHand(message["method"], message.get("id"), faults))
             self._observe(Record(self._clock(), "client", mark), None)
         self._observe(Record(self._clock(), "sent", message), line)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from acp_tui.protocol import values
 from acp_tui.protocol.content import read_blocks
@@ -23,6 +23,9 @@ from acp_tui.session.state import (
     SlashCommand,
     SuggestedCommand,
 )
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Dialect
 
 OpeningMethod = Literal["new", "load", "resume", "fork"]
 OPENING_METHODS: dict[str, OpeningMethod] = {
@@ -44,9 +47,9 @@ def call_events(method: str, params: dict[str, Any]) -> list[ev.Event]:
     if method == "initialize":
         version = values.raw(params, "protocolVersion") or ""
         return [ev.Initializing(values.integer(params, "protocolVersion") or version)]
-    how = OPENING_METHODS.get(method)
-    if how is None:
+    if method not in OPENING_METHODS:
         return []
+    how = opening_of(method, params)
     directories = values.strings(params.get("additionalDirectories"))
     names = (values.line(values.obj(server), "name") for server in values.items(params.get("mcpServers")))
     session_id = values.raw(params, "sessionId")
@@ -77,7 +80,7 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
 
     The answers to `session/load` and `session/resume` can lack the session's id. The requests contain the id.
     """
-    how = OPENING_METHODS[method]
+    how = opening_of(method, params)
     answer = values.obj(result)
     requested_id = values.raw(params, "sessionId") if how in ("load", "resume") else None
     session_id = values.raw(answer, "sessionId") or requested_id
@@ -89,7 +92,16 @@ def opening_events(method: str, params: dict[str, Any], result: Any) -> list[ev.
     return [opened, *_commands(answer)]
 
 
-def initialize_events(answer: dict[str, Any], dialect: Literal["v1", "0.1.0"]) -> list[ev.Event]:
+def opening_of(method: str, params: dict[str, Any]) -> OpeningMethod:
+    """Return what a request with one of the `OPENING_METHODS` does.
+
+    In version 2, `session/resume` can also ask for the history, like `session/load` in version 1.
+    """
+    how = OPENING_METHODS[method]
+    return "load" if how == "resume" and params.get("replayFrom") is not None else how
+
+
+def initialize_events(answer: dict[str, Any], dialect: Dialect) -> list[ev.Event]:
     return [ev.Initialized(read_agent(answer), dialect), *_commands(answer)]
 
 
@@ -143,7 +155,9 @@ def _steered(answer: AgentAnswer) -> list[ev.Event]:
 
 _ANSWERS: dict[str, Callable[[AgentAnswer], list[ev.Event]]] = {
     "authenticate": _signed_in,
+    "auth/login": _signed_in,
     "logout": _signed_out,
+    "auth/logout": _signed_out,
     "session/set_mode": _mode_set,
     "session/set_model": _model_set,
     "session/set_config_option": _option_set,
@@ -259,7 +273,7 @@ def read_agent(result: dict[str, Any]) -> Agent:
 
     The result may follow version 1 of the protocol or the draft.
     """
-    info = values.obj(values.first(result, "agentInfo", "serverInfo"))
+    info = values.obj(values.first(result, "agentInfo", "info", "serverInfo"))
     version = result.get("protocolVersion")
     version = escape_line(version) if isinstance(version, str) else version
     return Agent(

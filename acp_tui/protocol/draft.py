@@ -7,12 +7,16 @@ it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import values
+from acp_tui.protocol import request_readers, updates, values
+from acp_tui.protocol.field_faults import SHAPES
 from acp_tui.protocol.token_usage import model_tokens, turn_tokens
 from acp_tui.session import events as ev
-from acp_tui.session.state import RpcError
+from acp_tui.session.state import RequestId, RpcError
+
+if TYPE_CHECKING:
+    from acp_tui.session.state import Dialect
 
 VERSION = "0.1.0"
 """The version with which acp-tui asks for the draft."""
@@ -21,7 +25,9 @@ VERSION = "0.1.0"
 class V1:
     """The dialect of version 1: only the answer to a prompt ends the turn."""
 
-    name: Literal["v1", "0.1.0"] = "v1"
+    name: Dialect = "v1"
+    has_batches = False  # a message can be a JSON-RPC batch
+    shapes = SHAPES
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """Return the events for the answer to `session/prompt`."""
@@ -32,6 +38,22 @@ class V1:
         fault = ev.ProtocolFault("The answer to the prompt has no stopReason; assuming end_turn", result)
         return [fault, ev.TurnEnded("end_turn", turn_tokens(answer), model_tokens(answer))]
 
+    def prompt_refused(self) -> list[ev.Event]:
+        """Return the events for an error as the answer to `session/prompt`, besides the end of the turn."""
+        return []
+
+    def read_update(self, update: dict[str, Any], session_id: str, *, is_own: bool) -> list[ev.Event]:  # noqa: ARG002 - see `V2`
+        """Return the events for the `update` object of a `session/update` of this session."""
+        if update.get("sessionUpdate") == "end_turn":
+            return self.end_turn(update)
+        return updates.read_update(update)
+
+    def permission_events(
+        self, params: dict[str, Any], request_id: RequestId, made_up: str, *, other_session: str = ""
+    ) -> list[ev.Event]:
+        """Return the events for a permission request. A tool call without an id gets the id `made_up`."""
+        return request_readers.permission_events(params, request_id, made_up, other_session=other_session)
+
     def end_turn(self, _update: dict[str, Any], /) -> list[ev.Event]:
         """Ignore the 0.1.0 draft's `end_turn` notification, which some agents send besides the answer."""
         return [ev.IgnoredMessage("the end of the turn")]
@@ -40,7 +62,7 @@ class V1:
 class Draft(V1):
     """The dialect of the 0.1.0 draft: a notification ends the turn."""
 
-    name: Literal["v1", "0.1.0"] = "0.1.0"
+    name: Dialect = "0.1.0"
 
     def prompt_answered(self, result: Any) -> list[ev.Event]:
         """Return the event for a prompt that was accepted or refused.

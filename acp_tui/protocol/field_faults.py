@@ -6,6 +6,7 @@ no fault, unless the readers leave out something because of it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from acp_tui.session.events import ProtocolFault
@@ -21,7 +22,7 @@ Shape = str | tuple[str, ...] | list[Any] | dict[str, Any]
 Items of a list without the first field of their shape are left out.
 """
 
-_TOOL_CALL: Shape = {
+_TOOL_CALL: dict[str, Shape] = {
     "toolCallId": _TEXT,
     "title": _TEXT,
     "name": _TEXT,
@@ -67,9 +68,57 @@ SHAPES: dict[str, Shape] = {
 """The fields that acp-tui reads, by the kind of a session update, or the method of a request or response."""
 
 
-def field_faults(what: str, value: dict[str, Any]) -> list[ProtocolFault]:
-    """Return a fault that names all wrong fields of a message, or nothing. `what` is a key of `SHAPES`."""
-    shape = SHAPES.get(what)
+_OPENED_V2: Shape = {"configOptions": [{"configId": _TEXT, "name": _TEXT, "type": _TEXT}]}
+_CANCEL: Shape = {"cancel": _OBJECT}
+_TOOL_CALL_V2: Shape = {**_TOOL_CALL, "status": _TEXT, "capabilities": _CANCEL}
+SHAPES_V2: dict[str, Shape] = {
+    **SHAPES,
+    "tool_call_update": _TOOL_CALL_V2,
+    "tool_call_content_chunk": {"toolCallId": _TEXT, "content": _OBJECT},
+    "user_message": {"messageId": _TEXT, "content": _LIST},
+    "agent_message": {"messageId": _TEXT, "content": _LIST},
+    "agent_thought": {"messageId": _TEXT, "content": _LIST},
+    "state_update": {"state": _TEXT, "stopReason": _TEXT, "error": _OBJECT},
+    "terminal_update": {
+        "terminalId": _TEXT,
+        "command": _TEXT,
+        "cwd": _TEXT,
+        "output": {"data": _TEXT},
+        "exitStatus": {"exitCode": _INTEGER, "signal": _TEXT},
+        "capabilities": _CANCEL,
+    },
+    "terminal_output_chunk": {"terminalId": _TEXT, "data": _TEXT},
+    "config_option_update": _OPENED_V2,
+    "initialize": {
+        "info": {"name": _TEXT, "title": _TEXT, "version": _TEXT},
+        "capabilities": {"session": {"prompt": _OBJECT, "mcp": _OBJECT}},
+        "authMethods": [{"methodId": _TEXT, "name": _TEXT}],
+    },
+    "session/new": _OPENED_V2,
+    "session/resume": _OPENED_V2,
+    "session/fork": _OPENED_V2,
+    "session/request_permission": {
+        "title": _TEXT,
+        "description": _TEXT,
+        "subject": {
+            "type": _TEXT,
+            "toolCall": _TOOL_CALL_V2,
+            "command": _TEXT,
+            "cwd": _TEXT,
+            "toolCallId": _TEXT,
+            "terminalId": _TEXT,
+        },
+        "options": [{"optionId": _TEXT, "name": _TEXT, "kind": _TEXT}],
+    },
+}
+"""The same for version 2."""
+
+
+def field_faults(
+    what: str, value: dict[str, Any], shapes: Mapping[str, Shape] = SHAPES
+) -> list[ProtocolFault]:
+    """Return a fault that names all wrong fields of a message, or nothing. `what` is a key of `shapes`."""
+    shape = shapes.get(what)
     if not isinstance(shape, dict):
         return []
     faults = list(dict.fromkeys(_faults(shape, value, "")))

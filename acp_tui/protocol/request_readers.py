@@ -31,17 +31,14 @@ def request_events(
     method: str,
     params: dict[str, Any],
     request_id: RequestId,
-    made_up: str,
     other_session: str = "",
     for_method: str = "",
 ) -> list[ev.Event]:
-    """Return the events for a request of the agent. A tool call without an id gets the id `made_up`.
+    """Return the events for a request of the agent other than a permission request.
 
     `other_session` is the id of the request's session, or empty if that is the conversation's own session.
     If the params name an unanswered request of acp-tui's, `for_method` is the method of that request.
     """
-    if method == PERMISSION:
-        return permission_events(params, request_id, made_up, other_session=other_session)
     if method == ELICITATION:
         return [_elicitation(params, request_id, other_session, for_method)]
     if method in _SERVED or is_known_request(method):
@@ -51,33 +48,36 @@ def request_events(
 
 
 def permission_events(
-    params: dict[str, Any],
-    request_id: RequestId,
-    made_up: str,
-    *,
-    answerable: bool = True,
-    other_session: str = "",
+    params: dict[str, Any], request_id: RequestId, made_up: str, *, other_session: str = ""
 ) -> list[ev.Event]:
     """Return the events for a permission request: first its tool call, then the request.
 
     The tool call belongs to the session that asks: `other_session`, or the conversation's own session if
     `other_session` is empty. A tool call of the own session that names a parent call belongs to the subagent
-    of the parent call. A tool call without an id gets the id `made_up`. `answerable` is False if the
-    request has no id.
+    of the parent call. A tool call without an id gets the id `made_up`. A request without an id cannot be
+    answered.
     """
     source = values.obj(values.first(params, "toolCall", "tool_call"))
     call_id = values.raw(source, "toolCallId") or values.raw(params, "toolCallId") or made_up
     call = read_tool_call(source, call_id, asked=True)
     if call.title is None:
         call.title = values.line(params, "title", "description", "message")
-    options = [
-        option for item in values.items(params.get("options")) if (option := _option(item)) is not None
-    ]
     return [
         ev.OtherSessionUpdate(other_session, call) if other_session else _in_subagent(call, source),
         *field_faults(PERMISSION, params),
-        ev.PermissionRequested(request_id, call_id, options, answerable, other_session),
+        ev.PermissionRequested(
+            request_id,
+            call_id,
+            read_options(params.get("options")),
+            answerable=request_id is not None,
+            session_id=other_session,
+        ),
     ]
+
+
+def read_options(value: Any) -> list[PermissionOption]:
+    """Read the options of a permission request."""
+    return [option for item in values.items(value) if (option := _option(item)) is not None]
 
 
 def _in_subagent(call: ev.ToolCallChanged, source: dict[str, Any]) -> ev.Event:

@@ -9,9 +9,10 @@ Never raises: input that cannot be understood also becomes an event.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.protocol import client_records, draft, request_readers, values
+from acp_tui.protocol import client_records, draft, request_readers, v2, values
 from acp_tui.protocol.client_calls import (
     OPENING_METHODS,
     call_events,
@@ -24,7 +25,8 @@ from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.field_faults import field_faults
 from acp_tui.protocol.json_rpc import is_id, line_fault, own_id
 from acp_tui.protocol.token_usage import read_metrics
-from acp_tui.protocol.updates import is_known_notification, parent_call_id, read_update, similar_name
+from acp_tui.protocol.updates import is_known_notification, parent_call_id, similar_name
+from acp_tui.protocol.v2 import V2
 from acp_tui.session import events as ev
 from acp_tui.session.record import REQUEST_CANCELLED, Change, Record
 from acp_tui.session.reduce import reduce
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     Pending = dict[RequestId, tuple[str, dict[str, Any]]]
 
 
+_CONTINUED_IN_VERSION_1 = "The agent does not speak version 2 of the protocol; going on in version 1"
 MAX_NOISE_CHARACTERS = 500
 """The number of characters shown of an output line that is not JSON. The log has the whole line."""
 
@@ -45,7 +48,7 @@ class Translator:
     """Translates the records of one conversation, in the order in which they were sent and received."""
 
     def __init__(self) -> None:
-        self._dialect = V1()
+        self._dialect: V1 = V1()
         self._session_id: str | None = None  # our session; None while unknown: all updates count as ours
         self._opening: str | None = None  # the method of an unanswered request to open a session
         self._session_before: str | None = None  # our session when that request was sent
@@ -66,9 +69,12 @@ class Translator:
                 if frame.get("method") == "session/update" and "id" not in frame:
                     return self._update(frame.get("params"))
                 return self._received(frame)
+            if type(frame) is list and frame and self._dialect.has_batches:
+                return [event for item in frame for event in self.translate(replace(record, frame=item))]
             return _not_an_object(frame)
         if record.direction == "sent":
-            return self._sent(frame) if isinstance(frame, dict) else []
+            frames = frame if isinstance(frame, list) else [frame]
+            return [event for item in frames if isinstance(item, dict) for event in self._sent(item)]
         return self._client(frame)
 
     # ----------------------------------------------------------------------- received
@@ -83,19 +89,17 @@ class Translator:
                 return [ev.Unknown("a session update without `update`", params)]
             update = params  # some draft agents omit the `update` object
         session_id = params.get("sessionId")
-        if update.get("sessionUpdate") == "end_turn":
-            events = self._dialect.end_turn(update)
-        else:
-            events = read_update(update)
+        if not isinstance(session_id, str):
+            session_id = self._session_id or ""
+        # Updates of a session that is being created may precede its id.
+        is_being_created = self._opening in ("session/new", "session/fork")
+        is_own = is_being_created or self._session_id is None or session_id == self._session_id
+        events = self._dialect.read_update(update, session_id, is_own=is_own)
         if "_meta" in params and (metrics := read_metrics(params["_meta"])) is not None:
             events = [*events, metrics]
         if ("_meta" in update or "parentToolCallId" in update) and (parent := parent_call_id(update)):
             events = [ev.InSubagent(parent, event) for event in events]
-        if session_id == self._session_id or self._session_id is None or not isinstance(session_id, str):
-            return events
-        if self._opening in ("session/new", "session/fork"):
-            return events  # probably updates of the session that is being created
-        return [ev.OtherSessionUpdate(session_id, event) for event in events]
+        return events if is_own else [ev.OtherSessionUpdate(session_id, event) for event in events]
 
     def _received(self, frame: dict[str, Any]) -> list[ev.Event]:
         method = frame.get("method")
@@ -134,9 +138,11 @@ class Translator:
         other = session_id if is_other and isinstance(session_id, str) else ""
         scope = params.get("requestId")
         for_method, _ = self._calls.get(scope, ("", {})) if is_id(scope) else ("", {})
-        return request_readers.request_events(
-            method, params, request_id, self._new_call_id(), other, for_method
-        )
+        if method == request_readers.PERMISSION:
+            return self._dialect.permission_events(
+                params, request_id, self._new_call_id(), other_session=other
+            )
+        return request_readers.request_events(method, params, request_id, other, for_method)
 
     def _received_notification(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         match method:
@@ -152,7 +158,7 @@ class Translator:
             case request_readers.PERMISSION:
                 return [
                     ev.ProtocolFault("A permission request has no id, so it cannot be answered"),
-                    *request_readers.permission_events(params, None, self._new_call_id(), answerable=False),
+                    *self._dialect.permission_events(params, None, self._new_call_id()),
                 ]
             case "end_turn":
                 return self._dialect.end_turn(params)
@@ -236,14 +242,16 @@ class Translator:
         for event in events:
             if isinstance(event, ev.SessionOpened):
                 self._session_id = event.session_id
-        return [*events, *field_faults(method, values.obj(result))]
+        return [*events, *field_faults(method, values.obj(result), self._dialect.shapes)]
 
     def _call_failed(self, method: str, params: dict[str, Any], raw: Any) -> list[ev.Event]:
         error = read_error(raw)
         if method == "session/prompt":
-            return [ev.TurnFailed(error)]
+            return [*self._dialect.prompt_refused(), ev.TurnFailed(error)]
         if method == self._opening:
             self._opening, self._session_id = None, self._session_before
+        if method == "initialize" and params.get("protocolVersion") == v2.VERSION:
+            return [ev.Noticed("info", _CONTINUED_IN_VERSION_1, error.message)]
         if method == "initialize" and params.get("protocolVersion") == 1 and draft.wants_draft(error):
             text = f"The agent does not support version 1 of the protocol; trying draft {draft.VERSION}"
             return [ev.Noticed("info", text, error.message)]
@@ -258,8 +266,15 @@ class Translator:
         version = values.first(result, "protocolVersion")
         if version is None:
             version = params.get("protocolVersion")
-        self._dialect = draft.Draft() if draft.is_draft(version) else V1()
-        return [*initialize_events(result, self._dialect.name), *field_faults("initialize", result)]
+        if draft.is_draft(version):
+            self._dialect = draft.Draft()
+        else:
+            self._dialect = V2() if version == v2.VERSION else V1()
+        faults = field_faults("initialize", result, self._dialect.shapes)
+        events = [*initialize_events(result, self._dialect.name), *faults]
+        if params.get("protocolVersion") == v2.VERSION and self._dialect.name != "v2":
+            events.append(ev.Noticed("info", _CONTINUED_IN_VERSION_1))
+        return events
 
     # ----------------------------------------------------------------------- sent
 

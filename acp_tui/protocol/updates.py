@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.protocol import raw_values, values
@@ -18,7 +18,7 @@ from acp_tui.protocol.content import (
     read_tool_content,
 )
 from acp_tui.protocol.error_reader import read_error
-from acp_tui.protocol.field_faults import SHAPES, field_faults
+from acp_tui.protocol.field_faults import SHAPES, Shape, field_faults
 from acp_tui.protocol.raw_patches import patch_diffs
 from acp_tui.protocol.token_usage import read_quota, read_tokens
 from acp_tui.session import events as ev
@@ -68,27 +68,33 @@ def similar_name(name: Any, known: Iterable[str]) -> str:
 
 
 def read_update(update: dict[str, Any]) -> list[ev.Event]:
-    """Return the events for the `update` object of a `session/update`."""
+    """Return the events for the `update` object of a `session/update` in version 1."""
+    return read_update_with(READERS, SHAPES, update)
+
+
+def read_update_with(
+    readers: Mapping[str, Reader], shapes: Mapping[str, Shape], update: dict[str, Any]
+) -> list[ev.Event]:
+    """Return the events for an update, with the readers and shapes of one version of the protocol."""
     kind = update.get("sessionUpdate")
-    reader = READERS.get(kind) if isinstance(kind, str) else None
+    reader = readers.get(kind) if isinstance(kind, str) else None
     found = None if reader is None else reader(update)
     if found is None:
-        return [ev.Unknown(_name_of(update), update)]
-    if kind in SHAPES and (faults := field_faults(kind, update)):
+        return [ev.Unknown(_name_of(update, readers), update)]
+    if isinstance(kind, str) and kind in shapes and (faults := field_faults(kind, update, shapes)):
         found = [*found, *faults]
     return found
 
 
-def _name_of(update: dict[str, Any]) -> str:
-    """Return the words for an update that cannot be read."""
+def _name_of(update: dict[str, Any], readers: Mapping[str, Reader]) -> str:
     kind = update.get("sessionUpdate")
     fields = escape_line(", ".join(name for name in update if name != "sessionUpdate")[:80]) or "nothing"
     if "sessionUpdate" not in update:
         return f"a session update without `sessionUpdate` (it has: {fields})"
     name = f"session update {visible_excerpt(kind, 80)}"
-    if isinstance(kind, str) and kind in READERS:
+    if isinstance(kind, str) and kind in readers:
         return f"{name} with a missing or wrong field (it has: {fields})"
-    return f"{name}{similar_name(kind, READERS)}"
+    return f"{name}{similar_name(kind, readers)}"
 
 
 # --------------------------------------------------------------------------- messages
@@ -113,10 +119,10 @@ def _chunk(update: dict[str, Any], speaker: ev.Speaker) -> list[ev.Event] | None
         if block.kind == "text"
         else ev.ContentChunk(speaker, block, message_id)
         for block in blocks
-    ] + _unreadable(blocks) or None
+    ] + unreadable_content(blocks) or None
 
 
-def _unreadable(items: Sequence[ToolContent]) -> list[ev.Event]:
+def unreadable_content(items: Sequence[ToolContent]) -> list[ev.Event]:
     """Return a fault for each item of content that is shown as it was sent, because it cannot be read."""
     return [
         ev.ProtocolFault(f"Content that acp-tui cannot show (type: {item.kind})", item.raw)
@@ -165,7 +171,7 @@ def _tool(update: dict[str, Any], *, announced: bool) -> list[ev.Event] | None:
     if call_id is None:
         return None
     call = read_tool_call(update, call_id, announced=announced)
-    events = [call, *_unreadable(call.content or ()), *_terminals(update, call_id)]
+    events = [call, *unreadable_content(call.content or ()), *_terminals(update, call_id)]
     raw_input = update.get("rawInput")
     if type(raw_input) is dict and "todos" in raw_input:
         events += _todos(raw_input["todos"])

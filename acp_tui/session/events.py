@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ConfigOption,
         Content,
         Cost,
+        Dialect,
         Diff,
         Level,
         Location,
@@ -100,7 +101,7 @@ class Initialized(Event):
     """The agent answered `initialize`."""
 
     agent: Agent
-    dialect: Literal["v1", "0.1.0"] = "v1"
+    dialect: Dialect = "v1"
 
 
 @dataclass(slots=True)
@@ -184,10 +185,25 @@ class Steered(Event):
 
 @dataclass(slots=True)
 class TurnAccepted(Event):
-    """The agent accepted the prompt. A later notification, `end_turn`, ends the turn.
+    """The agent accepted the prompt. A later notification ends the turn.
 
-    The event occurs only in the 0.1.0 draft of the protocol.
+    The event occurs only in the 0.1.0 draft and in version 2 of the protocol.
     """
+
+
+@dataclass(slots=True)
+class WorkStateChanged(Event):
+    """A `state_update` of version 2 that does not end a turn: running, requires_action, idle or unknown."""
+
+    state: str
+
+
+@dataclass(slots=True)
+class BackgroundWorkChanged(Event):
+    """The work that goes on while no turn runs, as far as version 2 reports it: a complete list."""
+
+    call_ids: list[str]
+    terminal_ids: list[str]
 
 
 @dataclass(slots=True)
@@ -263,6 +279,15 @@ class ContentChunk(Event):
 
 
 @dataclass(slots=True)
+class MessageReplaced(Event):
+    """A whole message of version 2. Chunks with its id append to it. Contents that are None are unchanged."""
+
+    speaker: Speaker
+    message_id: str
+    contents: list[Content] | None = None
+
+
+@dataclass(slots=True)
 class ToolCallChanged(Event):
     """A `tool_call`, a `tool_call_update` or the tool call in a permission request.
 
@@ -290,6 +315,11 @@ class ToolCallChanged(Event):
     input_diffs: list[Diff] = field(default_factory=list)
     meta: dict[str, Any] | None = None
     asked: bool = False  # from a permission request, whose content is added to the known content
+    is_patch: bool = False  # from version 2: what is given replaces what is known, without guesses
+    cleared: frozenset[str] = frozenset()  # fields that are null in version 2, by their names here
+    added: list[ToolContent] = field(default_factory=list)  # appended to the known content
+    question_title: str | None = None  # of the permission request in version 2, not of the call
+    can_cancel: bool | None = None  # the call can be stopped without stopping the turn
 
 
 @dataclass(slots=True)
@@ -615,6 +645,22 @@ class TerminalExited(ClientEvent):
     terminal_id: Raw[str]
     exit_code: int | None = None
     signal: str | None = None
+
+
+@dataclass(slots=True)
+class TerminalCleared(Event):
+    """The agent takes back what it said of its own terminal: the output, or only that the command ended."""
+
+    terminal_id: str
+    exit_only: bool = False
+
+
+@dataclass(slots=True)
+class TerminalControlChanged(Event):
+    """Whether the command of one of the agent's own terminals can be stopped."""
+
+    terminal_id: str
+    can_cancel: bool
 
 
 @dataclass(slots=True)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 RequestId = int | str | None
 Phase = Literal["connecting", "idle", "loading", "prompting", "dead"]
 Level = Literal["info", "warning", "error"]
+Dialect = Literal["v1", "0.1.0", "v2"]
+"""The version of the protocol that the agent speaks: 1, the 0.1.0 draft, or 2."""
 TerminalOwner = Literal["client", "agent", "user"]
 """Who runs a terminal: acp-tui for `terminal/create`, the agent itself, or the user."""
 ToolStatus = str
@@ -156,6 +158,8 @@ class Diff:
     line_ends: tuple[str, str] | None = None  # for `old` and `new`, if the line ends differ: LF, CRLF, mixed
     line: int | None = None  # the first line of `old` in the file, 1-based, if known
     from_input: bool = False  # from a patch in the raw input; shown if the agent sends no diff
+    operation: str | None = None  # add | delete | modify | move | copy, if the agent names it (version 2)
+    old_path: str | None = None  # of a file that is moved or copied
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,7 @@ class ToolCall(Entry):
     hunks: list[PatchHunk] = field(default_factory=list)  # from patches in the raw values
     input_diffs: list[Diff] = field(default_factory=list)  # from patches in the raw input
     question_title: str | None = None  # the title in the last permission request, if not the same as `title`
+    can_cancel: bool = False  # it can be stopped without stopping the turn
     raw_content: Content | None = None  # the item of `content` that was read from the raw output
     has_result: bool = False  # its result came as content, outside a permission request
     meta: dict[str, Any] = field(default_factory=dict)  # all its `_meta`, merged; as sent
@@ -312,6 +317,7 @@ class Terminal(Entry):
     signal: str | None = None
     ended_at: float | None = None
     released: bool = False
+    can_cancel: bool = False  # the agent can stop its command without stopping the turn
 
 
 @dataclass(kw_only=True, slots=True)
@@ -504,8 +510,13 @@ class Agent:
     def can(self, *path: str) -> bool:
         """Return True if a capability is advertised, as in `can("sessionCapabilities", "fork")`.
 
-        Any object counts as advertised, even an empty one; `false` and null do not.
+        The names are those of version 1. Any object counts as advertised, even an empty one; `false` and null
+        do not.
         """
+        if self.protocol_version == 2:
+            if path == ("auth", "logout"):
+                return bool(self.auth_methods)
+            path = _names_of_version_2(path)
         found: Any = self.capabilities
         for name in path:
             if not isinstance(found, dict):
@@ -523,6 +534,24 @@ class Agent:
         """Whether the agent advertises in `_meta` that it accepts messages during a turn."""
         steering = self.meta.get("steering")
         return isinstance(steering, dict) and steering.get("supported") is True
+
+
+_VERSION_2_GROUPS = {
+    "loadSession": ("session",),
+    "sessionCapabilities": ("session",),
+    "promptCapabilities": ("session", "prompt"),
+    "mcpCapabilities": ("session", "mcp"),
+}
+_VERSION_2_BASELINE = ("list", "resume", "close")
+"""What every agent with sessions supports in version 2."""
+
+
+def _names_of_version_2(path: tuple[str, ...]) -> tuple[str, ...]:
+    """Return where version 2 of the protocol has a capability of version 1."""
+    group, *rest = path
+    if group == "sessionCapabilities" and rest and rest[0] in _VERSION_2_BASELINE:
+        rest = []
+    return (*_VERSION_2_GROUPS.get(group, (group,)), *rest)
 
 
 @dataclass(slots=True)
@@ -713,6 +742,7 @@ class ReducerState:
     by_message_id: dict[tuple[type[Message], str], Message] = field(default_factory=dict)  # of this turn
     turn_began: int = 0  # index of the turn's first entry
     prompts: int = 0  # unanswered prompts; more than one only in logs of other clients
+    unaccepted: int = 0  # those of them that the agent has not begun (version 2)
     open_calls: dict[str, ToolCall] = field(default_factory=dict)
     echo: str = ""  # the text of the prompt, which the agent may repeat
     echo_at: int | None = None  # characters of `echo` repeated so far; None if no echo is expected
@@ -755,12 +785,15 @@ class Session:
     )  # the names of the MCP servers that the agent was sent
     agent: Agent | None = None
     process: Process | None = None
-    dialect: Literal["v1", "0.1.0"] = "v1"
+    dialect: Dialect = "v1"
     title: str | None = None
     updated_at: str | None = None
 
     # activity
     phase: Phase = "connecting"
+    requires_action: bool = False  # the agent says that it waits for the user (version 2)
+    background_calls: list[str] = field(default_factory=list)  # ids of calls that go on without a turn
+    background_terminals: list[str] = field(default_factory=list)  # likewise, of the agent's terminals
     cancelling: bool = False
     turn: int = 0
     forgotten: int = 0  # number of entries at the beginning that the agent does not remember

@@ -66,6 +66,8 @@ def _end_everything(
     `acp_tui_ended`: whether acp-tui ended before the process, so that nobody could answer.
     """
     changes: list[Change] = []
+    session.reducer_state.unaccepted = 0
+    session.background_calls, session.background_terminals = [], []
     while session.reducer_state.prompts:
         changes += end_turn(session, at, None if error else "cancelled", error)
     changes += close_open_calls(session, "unfinished", at)
@@ -202,7 +204,8 @@ def session_closed(session: Session, event: ev.SessionClosed, at: float) -> list
 def call_failed(session: Session, event: ev.CallFailed, at: float) -> list[Change]:
     """Add a notice about a failed request. If the request was to open a session, restore the old phase."""
     changes = note_error(session, event.error)
-    if event.method == f"session/{session.reducer_state.opening}":
+    opening = session.reducer_state.opening
+    if opening is not None and event.method in (f"session/{opening}", "session/resume"):
         session.reducer_state.opening = None
         history.give_up(session)
         changes += _set_phase(session, session.reducer_state.phase_before)

@@ -21,7 +21,7 @@ from acp_tui.session.state import (
 )
 
 if TYPE_CHECKING:
-    from acp_tui.session.events import ContentChunk, SessionMessageChanged, TextChunk
+    from acp_tui.session.events import ContentChunk, MessageReplaced, SessionMessageChanged, TextChunk
 
 _ENTRY: dict[str, type[Message]] = {"agent": AgentMessage, "thought": Thought, "user": UserMessage}
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
@@ -55,6 +55,9 @@ def text_chunk(session: Session, event: TextChunk, at: float) -> list[Change]:
         return [Change("updated", message)]
     text = event.text
     if kind is UserMessage:
+        prompt = _unconfirmed_prompt(session)
+        if prompt is not None and message_id and session.reducer_state.echo.startswith(text.strip()):
+            _confirm_prompt(session, prompt, message_id)
         text = _remove_echo(session, text)
     if not text:  # agents send empty chunks for their `_meta`
         return []
@@ -139,6 +142,51 @@ def content_chunk(session: Session, event: ContentChunk, at: float) -> list[Chan
     return _changed(message, changes)
 
 
+def message_replaced(session: Session, event: MessageReplaced, at: float) -> list[Change]:
+    """Set the contents of a message. The prompt that was sent last gets the id that the agent gives it.
+
+    Contents of an unknown message that are empty begin it with its first chunk.
+    """
+    kind = _ENTRY[event.speaker]
+    memory = session.reducer_state
+    known = memory.by_message_id.get((kind, event.message_id))
+    if known is None and kind is UserMessage and (known := _unconfirmed_prompt(session)) is not None:
+        _confirm_prompt(session, known, event.message_id)
+        memory.echo_at = None
+    if known is None:
+        if not event.contents:
+            return []
+        known, changes = _message(session, kind, event.message_id, at)
+    else:
+        changes = [touch(known)]
+    if event.contents is not None:
+        known.parts = []
+        for content in event.contents:
+            _add_content(known, content)
+    return _changed(known, changes)
+
+
+def _unconfirmed_prompt(session: Session) -> UserMessage | None:
+    """Return the prompt of the running turn, unless the agent has reported it in its history."""
+    start = session.reducer_state.turn_began
+    prompt = session.entries[start] if session.working and start < len(session.entries) else None
+    return prompt if isinstance(prompt, UserMessage) and prompt.message_id is None else None
+
+
+def _confirm_prompt(session: Session, prompt: UserMessage, message_id: str) -> None:
+    """Give a prompt the id under which the agent keeps it."""
+    prompt.message_id = message_id
+    session.reducer_state.by_message_id[UserMessage, message_id] = prompt
+
+
+def _add_content(message: Message, content: Content) -> None:
+    """Append a content block. Text without annotations extends the text before it."""
+    if content.kind != "text" or content.annotations is not None:
+        message.parts.append(content)
+    else:
+        _text_part(message, None).append(content.text)
+
+
 def _changed(message: Message, changes: list[Change]) -> list[Change]:
     if not any(change.entry is message for change in changes):
         message.version += 1
@@ -206,7 +254,8 @@ def begin_turn(session: Session, at: float) -> None:
     session.turn += 1
     session.turn_started = at
     memory.turn_began = len(session.entries)
-    memory.by_message_id.clear()
+    if session.dialect != "v2":  # whose ids are unique in the session
+        memory.by_message_id.clear()
     memory.repeated.clear()
     memory.echo_at = None
 
@@ -236,10 +285,7 @@ def session_message(
         if not event.is_chunk:
             message.parts.clear()
         for content in event.contents:
-            if content.kind != "text" or content.annotations is not None:
-                message.parts.append(content)
-            else:
-                _text_part(message, None).append(content.text)
+            _add_content(message, content)
     return changes
 
 

@@ -82,7 +82,9 @@ def text_size(event: ev.Event) -> int:
         case ev.TextChunk() | ev.TerminalOutput():
             return len(event.text)
         case ev.ToolCallChanged():
-            return sum(map(content_size, event.content or ()))
+            return sum(map(content_size, [*(event.content or ()), *event.added]))
+        case ev.MessageReplaced():
+            return sum(map(content_size, event.contents or ()))
         case ev.ContentChunk():
             return content_size(event.content)
         case ev.CompactionChunk():
@@ -113,7 +115,7 @@ def apply_to(root: Session, entry: Subagent, event: ev.Event, at: float) -> list
             return lift(root, entry, notice) if notice else []
     changes = count_added(entry, reduce(entry.session, event, at))
     if type(event) is ev.ToolCallChanged:
-        for item in event.content or ():
+        for item in [*(event.content or ()), *event.added]:
             if isinstance(item, TerminalRef) and item.terminal_id in root.terminals:
                 entry.session.terminals.setdefault(item.terminal_id, root.terminals[item.terminal_id])
     return lift(root, entry, changes)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.session.reduce.entries import add_entry, out_of_phase, touch
 from acp_tui.session.state import Session, Terminal, TerminalOwner, TerminalRef, ToolCall
+from acp_tui.session.terminal_text import TerminalText
 
 if TYPE_CHECKING:
     from acp_tui.session import events as ev
@@ -28,8 +29,8 @@ def terminal_created(session: Session, event: ev.TerminalCreated, at: float) -> 
     has_ended = known is not None and (known.released or known.ended_at is not None)
     if known is not None and not (event.owner == "client" and has_ended and known.command is not None):
         known.owner = event.owner
-        known.command = event.command or known.command
-        known.cwd = event.cwd or known.cwd
+        known.command = known.command if event.command is None else event.command or None
+        known.cwd = known.cwd if event.cwd is None else event.cwd or None
         set_agent_command(session, known)
         return [touch(known), *_link_to_call(session, known)]
     terminal, changes = _add_terminal(session, event.terminal_id, event.owner, at)
@@ -103,6 +104,22 @@ def terminal_exited(session: Session, event: ev.TerminalExited, at: float) -> li
     terminal.exit_code = event.exit_code
     terminal.signal = event.signal
     terminal.ended_at = at
+    return [*changes, touch(terminal)]
+
+
+def terminal_cleared(session: Session, event: ev.TerminalCleared, at: float) -> list[Change]:
+    """Forget the output of one of the agent's own terminals, or how its command ended."""
+    terminal, changes = _terminal(session, event.terminal_id, at)
+    if event.exit_only:
+        terminal.exit_code = terminal.signal = terminal.ended_at = None
+    else:
+        terminal.output = TerminalText()
+    return [*changes, touch(terminal)]
+
+
+def terminal_control_changed(session: Session, event: ev.TerminalControlChanged, at: float) -> list[Change]:
+    terminal, changes = _terminal(session, event.terminal_id, at)
+    terminal.can_cancel = event.can_cancel
     return [*changes, touch(terminal)]
 
 

@@ -68,7 +68,7 @@ def _reuses_id(session: Session, call: ToolCall, event: ToolCallChanged) -> bool
     Some agents number their calls per turn. Without this check, the dialog that asks permission for the new
     call could show details of the old call.
     """
-    if call.turn == session.turn:
+    if call.turn == session.turn or event.is_patch:
         return False
     if event.announced:
         return call.announced
@@ -77,8 +77,10 @@ def _reuses_id(session: Session, call: ToolCall, event: ToolCallChanged) -> bool
 
 def _apply(call: ToolCall, event: ToolCallChanged) -> None:
     call.announced = call.announced or event.announced
-    if event.title is not None:
-        _set_title(call, event.title, asked=event.asked)
+    _clear(call, event.cleared)
+    _set_titles(call, event)
+    if event.can_cancel is not None:
+        call.can_cancel = event.can_cancel
     call.name = event.name or call.name
     call.kind = event.kind or call.kind
     call.kind_given = call.kind_given or event.kind is not None
@@ -93,23 +95,48 @@ def _apply(call: ToolCall, event: ToolCallChanged) -> None:
         call.exit_code, call.raw_failed = event.exit_code, event.raw_failed
     if event.meta:
         call.meta = {**call.meta, **event.meta}
-    before = call.content
-    if event.content is not None:
-        known = [item for item in before if not _is_from_input(item)]
-        if event.asked:
-            call.content = _add_request_content(known, event.content)
-        else:
-            call.content = _replace_content(known, event.content, event.status)
-        call.has_result = call.has_result or _is_result(event)
-    if event.content is not None or event.has_raw_input:
-        _show_input_diffs(call)
-        _copy_diff_lines(before, call.content)
+    _set_content(call, event)
     if event.hunks:
         call.hunks = [*call.hunks, *(hunk for hunk in event.hunks if hunk not in call.hunks)]
     if call.hunks:
         _set_diff_lines(call)
     if event.content is not None or event.kind is not None:
         _strip_colours(call)
+
+
+def _set_content(call: ToolCall, event: ToolCallChanged) -> None:
+    before = call.content
+    if event.content is not None:
+        known = [item for item in before if not _is_from_input(item)]
+        if event.is_patch:
+            call.content = list(event.content)
+        elif event.asked:
+            call.content = _add_request_content(known, event.content)
+        else:
+            call.content = _replace_content(known, event.content, event.status)
+        call.has_result = call.has_result or _is_result(event)
+    if event.added:
+        call.content = [*call.content, *event.added]
+    if event.content is not None or event.added or event.has_raw_input:
+        _show_input_diffs(call)
+        _copy_diff_lines(before, call.content)
+
+
+def _clear(call: ToolCall, names: frozenset[str]) -> None:
+    """Forget the fields of a call that the agent has set to null."""
+    if not names:
+        return
+    empty = ToolCall(id=0, at=0.0, call_id="")
+    for name in names:
+        setattr(call, name, getattr(empty, name))
+    if "raw_input" in names:
+        call.command, call.input_paths, call.input_diffs = None, [], []
+    if "raw_output" in names:
+        call.exit_code, call.raw_failed, call.raw_content = None, False, None
+    if "content" in names:
+        call.has_result = False
+    if "kind" in names:
+        call.kind_given = False
 
 
 def _is_from_input(item: ToolContent) -> bool:
@@ -123,19 +150,22 @@ def _show_input_diffs(call: ToolCall) -> None:
     call.content = own if sent else [*own, *call.input_diffs]
 
 
-def _set_title(call: ToolCall, title: str, *, asked: bool) -> None:
+def _set_titles(call: ToolCall, event: ToolCallChanged) -> None:
     """Set the title of a call, or a separate title for its permission request.
 
-    `asked` means that `title` comes from a permission request. Such a title ("Edit file") often says less
-    than the title of the call ("Editing src/app.py"), so it is stored separately. But if the call's title is
-    a single word ("edit"), it is replaced.
+    In version 1, the title in a permission request ("Edit file") often says less than the title of the call
+    ("Editing src/app.py"), so it is stored separately. But if the call's title is a single word ("edit"), it
+    is replaced. In version 2, a request has a title of its own.
     """
-    if asked and title != call.title and len(call.title.split()) > 1:
-        call.question_title = title
-        return
-    call.title = title
-    if asked:
-        call.question_title = None
+    title, question = event.title, event.question_title
+    if title is not None and event.asked and not event.is_patch:
+        question = title
+        if title == call.title or len(call.title.split()) <= 1:
+            call.title = title
+    elif title is not None:
+        call.title = title
+    if question is not None:
+        call.question_title = question if question != call.title else None
 
 
 def _is_result(event: ToolCallChanged) -> bool:
@@ -207,7 +237,7 @@ def diff_placed(session: Session, event: DiffPlaced, _at: float) -> list[Change]
 def _link_terminals(session: Session, call: ToolCall, event: ToolCallChanged) -> list[Change]:
     """Link terminals to the call that shows them, so that they are not also shown as separate entries."""
     changes: list[Change] = []
-    for item in event.content or ():
+    for item in (*(event.content or ()), *event.added):
         if isinstance(item, TerminalRef) and session.terminal_calls.get(item.terminal_id) is not call:
             session.terminal_calls[item.terminal_id] = call
             terminal = session.terminals.get(item.terminal_id)

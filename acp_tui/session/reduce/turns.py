@@ -38,14 +38,39 @@ def prompt_sent(session: Session, event: ev.PromptSent, at: float) -> list[Chang
     begin_turn_usage(session, at)
     end_restore(session)
     session.reducer_state.prompts += 1
+    session.reducer_state.unaccepted += 1
     session.phase = "prompting"
     session.last_error = None
     changes += _add_message(session, event, at)
     return [*changes, *facts_changed("phase", "turn")]
 
 
+def work_state_changed(session: Session, event: ev.WorkStateChanged, at: float) -> list[Change]:
+    """Store what the agent says it is doing. Work that no prompt began is a turn of its own."""
+    if session.phase == "loading":
+        return []
+    session.requires_action = event.state == "requires_action"
+    changes = facts_changed("requires_action")
+    if event.state in ("running", "requires_action") and session.phase == "idle":
+        begin_work(session, at)
+        changes += facts_changed("phase", "turn")
+    return changes
+
+
+def turn_accepted(session: Session, _event: ev.TurnAccepted, _at: float) -> list[Change]:
+    """Note that the agent has begun a prompt."""
+    memory = session.reducer_state
+    memory.unaccepted = max(0, memory.unaccepted - 1)
+    return []
+
+
+def background_work_changed(session: Session, event: ev.BackgroundWorkChanged, _at: float) -> list[Change]:
+    session.background_calls, session.background_terminals = event.call_ids, event.terminal_ids
+    return facts_changed("background_calls")
+
+
 def begin_work(session: Session, at: float) -> None:
-    """Start a subagent's turn unless the subagent is already working. Such a turn has no prompt."""
+    """Start a turn without a prompt, unless the agent or the subagent is already working."""
     if not session.reducer_state.prompts:
         begin_turn(session, at)
         session.reducer_state.prompts = 1
@@ -127,7 +152,8 @@ def end_turn(
     `unfinished` is the number of calls after which it said nothing.
     """
     memory = session.reducer_state
-    memory.prompts = max(0, memory.prompts - 1)
+    # In version 2, the end of the work ends all prompts that the agent has begun.
+    memory.prompts = memory.unaccepted if session.dialect == "v2" else max(0, memory.prompts - 1)
     end = TurnEnd(id=0, at=at, stop_reason=stop_reason, error=error, empty=empty, unfinished=unfinished)
     changes = [*_report_unknown_terminals(session, at), *add_entry(session, end, at)]
     if not memory.prompts:
@@ -135,7 +161,7 @@ def end_turn(
         session.turn_started = None
         status = "cancelled" if session.cancelling else "unfinished"
         changes += close_open_calls(session, status, at)
-    session.cancelling = False
+    session.cancelling = session.requires_action = False
     session.stop_reason = stop_reason
     memory.echo_at = None
     if stop_reason == "refusal":

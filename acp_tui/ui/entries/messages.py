@@ -50,6 +50,7 @@ class MessageParts:
         self._context = context
         self._before = before
         self._plain = plain
+        self._source = message.parts
         self._parts: list[Part] = []
         self._gaps: list[int] = []  # blank lines above each part
         self._heights = Heights()
@@ -61,10 +62,9 @@ class MessageParts:
         return self._heights.total
 
     def update(self) -> bool:
-        """Draw the text appended to the last part, and new parts.
-
-        Always return True: the body stays usable.
-        """
+        """Draw the text appended to the last part, and new parts. Return False if the parts were replaced."""
+        if self._message.parts is not self._source:
+            return False
         count = len(self._parts)
         if count:
             if isinstance(self._message.parts[count - 1], AnnotatedText):
