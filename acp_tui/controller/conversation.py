@@ -36,6 +36,7 @@ from acp_tui.errors import Refusal, UserError
 from acp_tui.permissions.rules import Rule, identity_of
 from acp_tui.processes.reaper import Reaper
 from acp_tui.session.events import Event, Noticed, SessionOpened, TerminalCreated
+from acp_tui.session.state import Terminal
 from acp_tui.session.usage_text import compact_command, context_share
 from acp_tui.store.session_folder import NullFolder, SessionFolder, set_session_name
 from acp_tui.store.session_title import session_name
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from acp_tui.permissions.rule_store import RuleStore
     from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import Session
+    from acp_tui.session.state import Session, ToolCall
 
 
 Result = TypeVar("Result")
@@ -431,10 +432,20 @@ class Conversation:
         if terminal is not None and terminal.owner == "user":
             await self.user_commands.kill(terminal_id)
             return
+        if terminal is not None and terminal.can_cancel:
+            await self.cancel_work(terminal)
+            return
         try:
             await self._terminals.kill(terminal_id)
         except Refusal as refusal:
             raise UserError(f"The command cannot be stopped: {refusal.message}.") from None
+
+    async def cancel_work(self, entry: ToolCall | Terminal) -> None:
+        """Ask the agent to stop one tool call, or the command of one of its terminals. The turn goes on."""
+        if isinstance(entry, Terminal):
+            await self._connection.cancel_terminal(self._session_id, entry.terminal_id)
+        else:
+            await self._connection.cancel_tool_call(self._session_id, entry.call_id)
 
     @property
     def _session_id(self) -> str:

@@ -116,8 +116,11 @@ def _kind(call: ToolCall, found: FoundCommands, patches: RawPatches, *, uses_too
     kind = call.kind if call.kind in KINDS and call.kind != "mcp" else "other"
     if found.commands or found.doubt:
         return "execute"
-    if kind not in _CHANGING and any(isinstance(part, Diff) and not part.from_input for part in call.content):
+    diffs = [part for part in call.content if isinstance(part, Diff) and not part.from_input]
+    if kind not in _CHANGING and diffs:
         kind = "edit"
+    if kind == "edit" and (named := {diff.operation for diff in diffs} & {"delete", "move"}):
+        kind = "delete" if "delete" in named else "move"
     if not patches.files or not (
         kind in _PATCHABLE or (kind == "other" and patches.is_all and not uses_tool)
     ):

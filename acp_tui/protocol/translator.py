@@ -269,7 +269,7 @@ class Translator:
         if draft.is_draft(version):
             self._dialect = draft.Draft()
         else:
-            self._dialect = V2() if version == v2.VERSION else V1()
+            self._dialect = V2() if v2.is_version_2(result) else V1()
         faults = field_faults("initialize", result, self._dialect.shapes)
         events = [*initialize_events(result, self._dialect.name), *faults]
         if params.get("protocolVersion") == v2.VERSION and self._dialect.name != "v2":

@@ -45,6 +45,14 @@ _REMOVED_KINDS = ("tool_call", "plan", "current_mode_update", "available_command
 """Kinds of updates of version 1 that do not exist in version 2, or that this module reads itself."""
 
 
+def is_version_2(result: Mapping[str, Any]) -> bool:
+    """Return True if an answer to `initialize` is of version 2.
+
+    Some agents answer with any version that they are asked for, but otherwise as in version 1.
+    """
+    return result.get("protocolVersion") == VERSION and ("info" in result or "capabilities" in result)
+
+
 class V2(V1):
     """The dialect of version 2. It remembers the turn's state, and output that ends amid a character."""
 

@@ -119,7 +119,7 @@ class Client:
             and frame.get("method") == "session/update"
             and "update" in frame["params"]
         )
-        return [update["content"]["text"] for update in updates if "content" in update]
+        return [update["content"]["text"] for update in updates if isinstance(update.get("content"), dict)]
 
     def heard(self) -> Any:
         """Return the last chunk, in which the scripted agent reports what it received."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 
 from acp_tui.errors import UserError
-from acp_tui.session.state import AuthMethod, Entry, Session, Terminal
+from acp_tui.session.state import AuthMethod, Entry, Session, Terminal, ToolCall
 from acp_tui.text_format import folder_label
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.agent_settings import AgentSettings
@@ -688,8 +688,10 @@ class UserCommandActions:
     def _stop(self, entry: Entry) -> None:
         if isinstance(entry, Terminal) and entry.owner == "user" and entry.ended_at is None:
             self._runner.kill_command(entry.terminal_id)
+        elif isinstance(entry, ToolCall | Terminal) and entry.can_cancel and entry.ended_at is None:
+            self._runner.cancel_work(entry)
         else:
-            self._screen.notify("This is not one of your running commands.", timeout=3)
+            self._screen.notify("Neither a command of yours nor one that the agent can stop.", timeout=3)
 
     def _attach_output(self, entry: Entry) -> None:
         if isinstance(entry, Terminal):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from acp_tui.session.attachment import Attachment
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
-    from acp_tui.session.state import AuthMethod, QueuedPrompt, Session
+    from acp_tui.session.state import AuthMethod, QueuedPrompt, Session, Terminal, ToolCall
     from acp_tui.workspace.git.worktree import WorktreeLock
 
     Step = Callable[[], Awaitable[None]]
@@ -571,6 +571,10 @@ class ConversationRunner:
     def kill_command(self, terminal_id: str) -> None:
         """Kill a shell command of the user."""
         self._run(lambda conversation: conversation.user_commands.kill(terminal_id))
+
+    def cancel_work(self, entry: ToolCall | Terminal) -> None:
+        """Ask the agent to stop one tool call or command. The turn goes on."""
+        self._run(lambda conversation: conversation.cancel_work(entry))
 
     async def export(self, file_format: str, theme: str) -> Path:
         """Export the conversation and return the file's path."""

@@ -215,12 +215,12 @@ class TerminalsPane(Pane):
     # ------------------------------------------------------------------------- keys
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool:
-        """Allow stopping only running commands that acp-tui started."""
+        """Allow stopping only running commands that acp-tui started, or that the agent can stop."""
         if action == "kill":
             terminal = self.source.session.terminals.get(self.chosen or "")
             if terminal is None or self.source.conversation is None:
                 return False
-            return terminal.owner != "agent" and terminal.ended_at is None
+            return (terminal.owner != "agent" or terminal.can_cancel) and terminal.ended_at is None
         return super().check_action(action, parameters)
 
     def action_open(self) -> None:

@@ -78,6 +78,8 @@ class SessionPane(Pane):
             if agent.version:
                 yield self._fact("version", escape_line(agent.version))
             yield self._fact("protocol", escape_line(str(agent.protocol_version or session.dialect)))
+            if session.dialect == "v2":
+                yield text_item(UNASKED, palette.dim)
             yield self._fact("capabilities", ", ".join(_capabilities(agent)) or "prompts only")
         else:
             yield text_item("The agent sent no name or version.", palette.dim)
@@ -154,13 +156,37 @@ CAPABILITY_LABELS = {
     "auth.logout": "sign out",
 }
 """Display names of capabilities, by their path in the protocol."""
-CAPABILITY_GROUPS = frozenset({"promptCapabilities", "mcpCapabilities", "sessionCapabilities", "auth"})
+UNASKED = (
+    "In version 2, the agent itself reads and writes files and runs commands. acp-tui decides what the agent "
+    "asks for. The rest is shown as the agent reports it, and the review lists the changed files."
+)
+VERSION_2_GROUPS = (
+    ("session.prompt.", "promptCapabilities."),
+    ("session.mcp.", "mcpCapabilities."),
+    ("session.", "sessionCapabilities."),
+)
+"""The beginnings of the paths of capabilities in version 2 of the protocol, and those in version 1."""
+CAPABILITY_GROUPS = frozenset(
+    {
+        "promptCapabilities",
+        "mcpCapabilities",
+        "sessionCapabilities",
+        "auth",
+        "session",
+        "session.prompt",
+        "session.mcp",
+    }
+)
 """Objects that are no capabilities themselves. Other empty objects mean that a capability is supported."""
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:
     """Yield a name for each of `_enabled_names`: its label, or else a name made from its path."""
     for name in _enabled_names(agent.capabilities):
+        for group, former in VERSION_2_GROUPS:
+            if name.startswith(group):
+                name = f"{former}{name.removeprefix(group)}"
+                break
         parent, _, child = name.rpartition(".")
         default = f"{child} sessions" if parent == "sessionCapabilities" else name
         yield CAPABILITY_LABELS.get(name, default)
