@@ -292,9 +292,7 @@ class WireTransport:
         if not batch.waiting:
             self._post(batch.answers)
 
-    def _post(
-        self, message: dict[str, Any] | list[dict[str, Any]], faults: list[str] | None = None
-    ) -> None:
+    def _post(self, message: dict[str, Any] | list[dict[str, Any]], faults: list[str] | None = None) -> None:
         line = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
         try:
             data = line.encode()
