@@ -722,6 +722,7 @@ class Replay:
     prompts: int = 0  # the number of prompts among them
     matched: int = 0  # the number of prompts in `held` up to the last one that was replayed
     first_new: int | None = None  # the index in `into` of the first prompt after those in `held`
+    changes: list[Any] = field(default_factory=list)  # each a `Change`, by the last event for `into`
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, get_args
@@ -168,7 +168,7 @@ def _needles(text: str) -> list[bytes]:
     return list(found)
 
 
-def completions(text: str, values: dict[str, Sequence[str]]) -> list[str]:
+def completions(text: str, values: Mapping[str, Sequence[str]]) -> list[str]:
     """Return how the last word of an expression may go on: the whole expressions.
 
     `values` are the values that occur, by key: see `FrameLog.values`.

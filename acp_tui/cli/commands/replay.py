@@ -52,7 +52,7 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
         speed=args.speed,
     )
     return AcpTui(
-        lambda: ReplayScreen(player, problems=problems),
+        lambda: ReplayScreen(player, problems=problems, wire_log=path),
         theme=args.theme,
         settings=early_settings.read(Path.cwd()),
     )

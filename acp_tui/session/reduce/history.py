@@ -108,7 +108,8 @@ def _apply_to_replay(
 ) -> list[Change]:
     """Apply an event to the collected replay. A plan also becomes the session's current plan."""
     plan = into.plan
-    handler(into, event, at)
+    assert session.reducer_state.replay is not None
+    session.reducer_state.replay.changes = handler(into, event, at)
     if into.plan is plan:
         return []
     session.plan = into.plan

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
+    from acp_tui.wire.entry_frames import EntryPlace
 
 
 REPEAT_SECONDS = 1.0
@@ -447,6 +449,17 @@ class ConversationScreen(SessionScreen):
         return chain.from_iterable(collaborator.commands() for collaborator in of)
 
     # ------------------------------------------------------------------------- called by the app
+
+    @property
+    def wire_log(self) -> Path | None:
+        """The log of the conversation; None before it is created, and if nothing is recorded."""
+        conversation = self.context.conversation
+        path = conversation.log_path if conversation is not None else None
+        return Path(path) if path is not None else None
+
+    def show_entry_at(self, place: EntryPlace) -> None:
+        """Show an entry of the transcript, or of that of a subagent."""
+        self._subagents.show_entry_at(place)
 
     def busy_reason(self) -> str | None:
         """Return a sentence that asks the user to stop the running turn; None if no turn is running."""

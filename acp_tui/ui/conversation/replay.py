@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from acp_tui.controller.player import Player
     from acp_tui.session.state import Entry
+    from acp_tui.wire.entry_frames import EntryPlace
 
 
 MIN_TRACK_CELLS = 8
@@ -45,12 +47,14 @@ class ReplayScreen(SessionScreen):
     INTERRUPT = "replay.interrupt"
     AUTO_FOCUS = "Transcript"
 
-    def __init__(self, player: Player, *, problems: Sequence[str] = ()) -> None:
+    def __init__(self, player: Player, *, problems: Sequence[str] = (), wire_log: Path | None = None) -> None:
+        """`wire_log` is the recording that the player plays."""
         super().__init__(player.session, StatusTracker(player.title))
         self.player = player
         self.paused = False
         self._subagents = SubagentViews(self)
         self._problems = problems
+        self._wire_log = wire_log
         self._clock: Timer | None = None
         self._skipped_facts: set[str | None] = set()  # changed facts that are not drawn yet; None: an entry
 
@@ -126,6 +130,15 @@ class ReplayScreen(SessionScreen):
         """Run an action, such as "copy", on an entry of the transcript."""
         if not self._subagents.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
+
+    @property
+    def wire_log(self) -> Path | None:
+        """The recording."""
+        return self._wire_log
+
+    def show_entry_at(self, place: EntryPlace) -> None:
+        """Show an entry of the transcript, or of that of a subagent."""
+        self._subagents.show_entry_at(place)
 
     def _use_folder(self, cwd: str) -> None:
         """Show paths relative to the folder of the session."""

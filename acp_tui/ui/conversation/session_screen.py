@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 
+from acp_tui.entry_kinds.kind_table import kind_of
+from acp_tui.errors import UserError
+from acp_tui.session.safe_text import escape_line
 from acp_tui.ui import keys
 from acp_tui.ui.conversation.entry_actions import EntryActions
 from acp_tui.ui.conversation.side_panes import PaneActions, SidePanes
@@ -24,13 +27,18 @@ from acp_tui.ui.widgets.status_line import StatusLine
 from acp_tui.ui.widgets.strips import NewBelow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.app import ComposeResult
     from textual.layout import Layout
     from textual.widget import Widget
 
     from acp_tui.controller import Conversation
     from acp_tui.session.record import Change
-    from acp_tui.session.state import Entry, Session
+    from acp_tui.session.state import Entry, Session, Subagent
+    from acp_tui.ui.screens.wire.entry_finder import EntryFinder
+    from acp_tui.ui.screens.wire.wire_screen import FrameSelection
+    from acp_tui.wire.entry_frames import EntryPlace
 
 
 FRAME_SECONDS = 1 / 30
@@ -71,6 +79,7 @@ class SessionScreen(BaseScreen):
         self.find = Find(self._find_line, self.transcript)
         self.panes = SidePanes(self, self.transcript, self.context, lambda: self.type_text(""))
         self._pane_actions = PaneActions(self, self.panes, self.context)
+        self.wire = WireOpener(self)
         self._interrupted_at = 0.0
         self._status_is_due = False
 
@@ -256,7 +265,10 @@ class SessionScreen(BaseScreen):
 
     def run_entry_action(self, action: str, entry: Entry) -> None:
         """Run an action, such as "copy", on an entry of the transcript."""
-        self.entry_actions.run(action, entry)
+        if action == "wire":
+            self.open_wire(entry)
+        else:
+            self.entry_actions.run(action, entry)
 
     @on(FindLine.Changed)
     def _find_text(self, event: FindLine.Changed) -> None:
@@ -332,6 +344,32 @@ class SessionScreen(BaseScreen):
         warning = self.status.context_warning
         self.app.push_screen(UsageScreen(self.session, warning=warning, now=self.now))
 
+    def action_wire(self) -> None:
+        """Show the messages between acp-tui and the agent."""
+        self.open_wire()
+
+    def open_wire(self, entry: Entry | None = None) -> None:
+        """Show all messages, or those that made an entry."""
+        self.wire.open(entry)
+
+    def show_entry_at(self, place: EntryPlace) -> None:
+        """Show an entry of the transcript. Screens with subagents also show those of a subagent."""
+        self.show_entry(place.entry)
+
+    def show_entry(self, entry_id: int) -> None:
+        """Move the cursor of the transcript to an entry."""
+        if self.transcript.entry(entry_id) is None:
+            self.notify("The transcript does not contain this entry yet.", timeout=4)
+            return
+        self.transcript.focus()
+        self.transcript.cursor = entry_id
+        self.transcript.scroll_to_entry(entry_id)
+
+    @property
+    def message_composer(self) -> Callable[[], None] | None:
+        """Opens the dialog that sends a message to the agent by hand; None on a screen without an agent."""
+        return None
+
     def action_toggle_panes(self) -> None:
         """Open or close the panes."""
         self.panes.toggle()
@@ -368,6 +406,58 @@ class SessionScreen(BaseScreen):
         key = keys.bound_keys(self, self.INTERRUPT)
         self.notify(f"Press {key} again to {effect}.", timeout=QUIT_CONFIRM_SECONDS)
         return False
+
+
+class WireOpener:
+    """Opens the wire screen over the screen of a conversation or replay, or over one of its subagents."""
+
+    def __init__(self, screen: SessionScreen) -> None:
+        """`screen` is the screen of the conversation or replay."""
+        self._screen = screen
+        self._finders: dict[Path, EntryFinder] = {}
+
+    def open(self, entry: Entry | None = None, subagent: Subagent | None = None) -> None:
+        """Show all messages, those of a subagent, or those that made an entry of either."""
+        from acp_tui.ui.screens.wire.wire_screen import FrameSelection
+        from acp_tui.wire.entry_frames import EntryPlace
+
+        only: FrameSelection | None = None
+        if entry is not None:
+            place = EntryPlace(subagent.key if subagent is not None else "", entry.id)
+            label = f"{kind_of(entry).title.lower()} {entry.id + 1}"
+            only = FrameSelection(label, lambda frames: frames.frames_of(place))
+        elif subagent is not None:
+            key = subagent.key
+            label = escape_line(f"subagent {subagent.name}")
+            only = FrameSelection(label, lambda frames: frames.frames_of_subagent(key))
+        self._open(only)
+
+    def _open(self, only: FrameSelection | None) -> None:
+        from acp_tui.ui.screens.wire.entry_finder import EntryFinder
+        from acp_tui.ui.screens.wire.wire_screen import NOT_RECORDED, WireContext, WireScreen
+
+        screen = self._screen
+        path = screen.wire_log
+        if path is None:
+            screen.app.notify(
+                NOT_RECORDED if screen.session.entries else "Nothing is recorded yet.", timeout=6
+            )
+            return
+        context = WireContext(
+            path,
+            screen.tab_state.label,
+            screen.folder,
+            self._finders.setdefault(path, EntryFinder()),
+            screen.show_entry_at,
+            screen.message_composer,
+        )
+        try:
+            wire = WireScreen(context, only)
+        except UserError as error:
+            screen.notify_error(error)
+            return
+        wire.mode = screen.mode
+        screen.open_dialog(wire)
 
 
 class FrameScheduler:

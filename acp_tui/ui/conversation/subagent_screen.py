@@ -17,6 +17,7 @@ from acp_tui.ui.conversation.status_tracker import StatusTracker
 
 if TYPE_CHECKING:
     from acp_tui.ui.dialogs.base_screen import SessionContext
+    from acp_tui.wire.entry_frames import EntryPlace
 
 
 class SubagentScreen(SessionScreen):
@@ -74,6 +75,18 @@ class SubagentScreen(SessionScreen):
         if not self._views.run_entry_action(action, entry):
             super().run_entry_action(action, entry)
 
+    def open_wire(self, entry: Entry | None = None) -> None:
+        """Show the messages of this subagent, or those that made an entry."""
+        self._views.open_wire(entry, self.subagent)
+
+    def show_entry_at(self, place: EntryPlace) -> None:
+        """Show an entry of this subagent or, after closing this screen, one elsewhere."""
+        if place.subagent == self.subagent.key:
+            super().show_entry_at(place)
+        else:
+            self.dismiss()
+            self.app.call_later(self._views.show_entry_at, place)
+
     def action_stop_subagent(self) -> None:
         """Stop this subagent."""
         self._views.stop(self.subagent)
@@ -128,6 +141,18 @@ class SubagentViews:
         view.mode = self._screen.mode
         self._open.append(view)
         self._screen.open_dialog(view)
+
+    def open_wire(self, entry: Entry | None, subagent: Subagent) -> None:
+        """Show the messages of a subagent, or those that made an entry of its transcript."""
+        self._screen.wire.open(entry, subagent)
+
+    def show_entry_at(self, place: EntryPlace) -> None:
+        """Show an entry of a subagent's transcript, which is opened first, or of the conversation."""
+        if not place.subagent:
+            self._screen.show_entry(place.entry)
+        elif (subagent := self._context.session.subagents.get(place.subagent)) is not None:
+            self.open(subagent)
+            self._screen.app.call_later(self._open[-1].show_entry, place.entry)
 
     def show_changes(self, changes: Sequence[Change]) -> None:
         """Draw changes of the subagents whose transcripts are open."""

@@ -26,6 +26,8 @@ from acp_tui.ui.theme.palette import current_palette
 from acp_tui.workspace.git.worktree import BRANCH_PREFIX
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.dom import DOMNode
     from textual.screen import Screen
 
@@ -308,6 +310,11 @@ class BaseScreen(ResponsiveScreen[None]):
     def folder(self) -> str:
         """The project folder of the conversation on this screen; empty if there is no conversation."""
         return ""
+
+    @property
+    def wire_log(self) -> Path | None:
+        """The log of the session on this screen; None if nothing is recorded, or not yet."""
+        return None
 
     def show_place(self, place: TextPlace) -> None:
         """Scroll to text in the conversation, and mark the text. Without a conversation, do nothing."""

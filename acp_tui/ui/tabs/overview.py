@@ -170,6 +170,13 @@ class OverviewScreen(Dialog["Tab"]):
         """Go to the selected tab."""
         self.dismiss(self._selected)
 
+    def action_wire_selected(self) -> None:
+        """Show the messages of the selected conversation, without opening its tab."""
+        from acp_tui.ui.screens.wire.wire_screen import open_log
+
+        if (tab := self._selected) is not None:
+            open_log(self.app, tab.screen.wire_log, tab.state.label)
+
     def action_close_selected(self) -> None:
         """Close the selected tab."""
         if (tab := self._selected) is not None:

@@ -17,6 +17,8 @@ from acp_tui.ui.terminal import gc_control
 from acp_tui.ui.terminal.error_containment import contain_errors
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from textual.app import App
 
     from acp_tui.controller import Conversation
@@ -457,6 +459,11 @@ class RestoredScreen(BaseScreen):
     def shows_session(self, session: str) -> bool:
         """Return True if the conversation is recorded under the id `session`."""
         return self._saved.session == session
+
+    @property
+    def wire_log(self) -> Path | None:
+        """The log of the session, which is not opened for this."""
+        return self._stored.wire
 
     # ------------------------------------------------------------------------- the worktree
 

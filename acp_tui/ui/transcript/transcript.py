@@ -254,6 +254,10 @@ class Transcript(TranscriptView):
         """Show the raw JSON of the current entry."""
         self.post_message(self.ActionRequested("raw", self.current_entry))
 
+    def action_wire(self) -> None:
+        """Show the messages that made the current entry."""
+        self.post_message(self.ActionRequested("wire", self.current_entry))
+
     def action_open_in_editor(self) -> None:
         """Open the file of the current entry in the editor."""
         self.post_message(self.ActionRequested("edit", self.current_entry))

@@ -49,13 +49,13 @@ async def test_keys_go_to_the_next_and_previous_match_and_are_named() -> None:
 
 async def test_a_rebound_next_key_replaces_enter() -> None:
     app = AcpTui(lambda: SampleScreen(sample_session()))
-    app.set_keymap({"find.next": "f12"})
+    app.set_keymap({"find.next": "f11"})
     async with app.run_test(size=(100, 24)) as pilot:
         await search(pilot, "paragraph")
         await pilot.press("enter")
         await pilot.pause()
         assert match_count(app) == "30 found"
-        await pilot.press("f12")
+        await pilot.press("f11")
         await pilot.pause()
         assert match_count(app) == "1 of 30"
 

@@ -45,7 +45,7 @@ async def test_the_scopes_of_the_focused_widget_come_first_and_escape_and_f1_clo
 
 async def test_every_key_is_listed_as_it_is_bound() -> None:
     app = PromptApp()
-    async with app.run_test(size=(120, 500)) as pilot:
+    async with app.run_test(size=(120, 600)) as pilot:
         app.push_screen(HelpScreen(keymap={"prompt.send": "f9"}))
         await pilot.pause()
         text = "".join(segment.text for strip in app.screen._compositor.render_strips() for segment in strip)
@@ -73,7 +73,7 @@ async def test_question_mark_in_the_transcript_and_f1_over_a_list_open_the_help(
 
 async def test_hints_name_rebound_keys(open_ui: Open, home: Path) -> None:
     (home / "config").mkdir(parents=True)
-    keys = '"agent.restart" = "f12"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
+    keys = '"agent.restart" = "f11"\n"permission.allow" = "o"\n"permission.raw" = "j"\n'
     (home / "config" / "config.toml").write_text(f"[keys]\n{keys}")
     async with open_ui(size=(120, 40)) as one:
         await one.send(["permission", {"toolCallId": "call", "title": "Go"}])

@@ -36,6 +36,8 @@ from acp_tui.ui.screens.options import OptionsScreen
 from acp_tui.ui.screens.review.decisions_and_comments import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
+from acp_tui.ui.screens.wire.filter_line import FilterLine
+from acp_tui.ui.screens.wire.wire_screen import WireScreen
 from acp_tui.ui.screens.worktree import CommitMessageDialog
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.transcript.transcript import Transcript
@@ -66,6 +68,8 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "comment": CommentLine,
     "commit": CommitMessageDialog,
     "mcp": McpScreen,
+    "wire": WireScreen,
+    "wire_filter": FilterLine,
     "signin": SignInScreen,
     "rename": RenameDialog,
     "overview": OverviewScreen,
@@ -125,6 +129,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "mcp",
         "overview",
         "rewind",
+        "wire",
     }
 
 

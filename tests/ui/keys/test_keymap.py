@@ -136,9 +136,9 @@ def test_the_action_that_receives_a_key_first_is_reported(name: str, key: str, s
 
 
 def test_a_user_key_that_hides_another_user_key_is_reported() -> None:
-    complaints = check_keys({"conversation.find": "f12", "app.help": "f12"}).problems
+    complaints = check_keys({"conversation.find": "f11", "app.help": "f11"}).problems
     assert complaints == {
-        "app.help": "F12 no longer runs conversation.find (search the conversation);"
+        "app.help": "F11 no longer runs conversation.find (search the conversation);"
         " bind conversation.find to another key"
     }
 
@@ -146,7 +146,7 @@ def test_a_user_key_that_hides_another_user_key_is_reported() -> None:
 def test_problems_have_file_and_line(home: Path, tmp_path: Path) -> None:
     (home / "config").mkdir(parents=True)
     file = home / "config" / "config.toml"
-    file.write_text('[keys]\n"app.quit" = "f12"\n"app.hlep" = "f2"\n')
+    file.write_text('[keys]\n"app.quit" = "f11"\n"app.hlep" = "f2"\n')
     (problem,) = problems(load(tmp_path, environ={}))
     assert str(problem).startswith(f"{file}:3: keys.app.hlep: there is no such action")
 
@@ -187,16 +187,16 @@ def toasts(app: object) -> list[str]:
 
 async def test_rebound_keys_work_and_are_shown_everywhere(config: Path, tmp_path: Path) -> None:
     config.write_text(
-        '[keys]\n"app.help" = "f10"\n"app.palette" = "f12"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
+        '[keys]\n"app.help" = "f10"\n"app.palette" = "f11"\n"choose.close" = "f9"\n"help.close" = "f9"\n'
     )
     app = app_of("--cwd", str(tmp_path))
     async with app.run_test(size=(120, 40), notifications=True) as pilot:
-        await sees(pilot, "F10 help", "F12 palette")
+        await sees(pilot, "F10 help", "F11 palette")
         await pilot.press("f1")
-        await sees(pilot, "F10 help", "F12 palette")
+        await sees(pilot, "F10 help", "F11 palette")
         await pilot.press("f10")
         await sees(pilot, "F9 close")
-        await pilot.press("f9", "f12")
+        await pilot.press("f9", "f11")
         await sees(pilot, "F9 cancel")
         app.screen.query_one(Input).value = "show help"
         await sees(pilot, "Show help", "F10")

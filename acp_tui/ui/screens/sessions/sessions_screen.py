@@ -23,6 +23,7 @@ from acp_tui.session.safe_text import escape_line
 from acp_tui.session_list.index_updater import IndexProgress, IndexUpdater
 from acp_tui.session_list.saved_sessions import SavedSession, load_saved_sessions, merge
 from acp_tui.session_list.search import SessionHit, SessionSearch
+from acp_tui.store.stored_sessions import WIRE, sessions_directory
 from acp_tui.text_format import display_path
 from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TextPlace
@@ -382,6 +383,14 @@ class SessionsScreen(BaseScreen):
         """Let the agent copy the selected session, and open the copy."""
         if (session := self._session) is not None:
             self._open(SessionToOpen(session.id, fork=True))
+
+    def action_wire(self) -> None:
+        """Show the messages of the selected session."""
+        from acp_tui.ui.screens.wire.wire_screen import open_log
+
+        if (session := self._session) is not None:
+            path = sessions_directory(paths().data) / session.id / WIRE if session.id else None
+            open_log(self.app, path, session.title)
 
     def action_rename(self) -> None:
         """Give the selected session a name."""
