@@ -242,7 +242,7 @@ _SCOPES = (
         Key("transcript.whole", "v", "full_entry", "View the full entry: whole diff, all output", "full", 3,
             command="View full entry"),
         Key("transcript.raw", "r", "raw", "Show the raw JSON", "raw", 3, command="View raw JSON"),
-        Key("transcript.wire", "w", "wire", "Show the messages that made the entry", "messages", 6,
+        Key("transcript.wire", "W", "wire", "Show the messages that made the entry", "messages",
             command="Show messages of this entry"),
         Key("transcript.edit", "e", "open_in_editor",
             "Open the file in $EDITOR, at the line the agent named", "$EDITOR", 4,
