@@ -202,6 +202,27 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+class _Conversation:
+    """One of the sessions of a connection: its tool calls, and its current turn."""
+
+    def __init__(self, report: Report) -> None:
+        self.tool_calls = ToolCallCheck(report)
+        self.modes: set[str] = set()  # available modes; empty if the agent has none
+        self.turns = 0  # unanswered prompts; more than one if prompts are queued
+        self.cancelled = False
+        self.content_updates = 0  # in this turn
+        self.prompt = ""
+        self.echo = ""  # text of user_message_chunk in this turn
+        self.thoughts = 0  # in this turn
+        self.thought: str | None = None  # message id of the current thought; None after any other update
+
+    def begin_turn(self, prompt: str) -> None:
+        self.turns += 1
+        self.cancelled, self.content_updates, self.echo = False, 0, ""
+        self.thoughts, self.thought = 0, None
+        self.prompt = prompt
+
+
 class BehaviourCheck:
     """Checks what the agent does, from the records of one connection.
 
@@ -210,23 +231,23 @@ class BehaviourCheck:
 
     def __init__(self, report: Callable[[str, str, str | None], None]) -> None:
         self._report_violation = report
-        self._tool_calls = ToolCallCheck(self._report)
+        self._conversations: dict[str | None, _Conversation] = {}  # by session id
         self._capabilities: dict[str, Any] = {}  # ours
         self._requests: dict[object, tuple[str, Any]] = {}  # our pending requests: method, params
         self._answered: set[object] = set()
-        self._agent_requests: dict[object, str] = {}  # methods of the agent's pending requests, by id
+        self._agent_requests: dict[object, tuple[str, Any]] = {}  # the agent's, likewise
         self._session: str | None = None
         self._session_before: str | None = None  # `_session` before the request to open another one
         self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
         self._opening: str | None = None  # the method of an unanswered request to open a session
-        self._modes: set[str] = set()  # available modes; empty if the agent has none
-        self._turns = 0  # unanswered prompts; more than one if prompts are queued
-        self._cancelled = False
-        self._content_updates = 0  # in this turn
-        self._prompt = ""
-        self._echo = ""  # text of user_message_chunk in this turn
-        self._thoughts = 0  # in this turn
-        self._thought: str | None = None  # message id of the current thought; None after any other update
+
+    def _conversation(self, session: Any) -> _Conversation:
+        """Return the conversation of a session; that of the session opened last if the session is unknown."""
+        if not isinstance(session, str) or session not in self._conversations:
+            session = self._session
+        if session not in self._conversations:
+            self._conversations[session] = _Conversation(self._report)
+        return self._conversations[session]
 
     def check(self, record: Record) -> None:
         frame = record.frame
@@ -250,17 +271,18 @@ class BehaviourCheck:
 
     def finish(self) -> None:
         """Run the checks that need the whole conversation."""
-        self._tool_calls.finish()
+        for conversation in self._conversations.values():
+            conversation.tool_calls.finish()
 
     # ---- messages by direction
 
     def _sent(self, frame: dict[str, Any]) -> None:
         method, params = frame.get("method"), frame.get("params") or {}
         if method is None:
-            answered = self._agent_requests.pop(_hashable(frame.get("id")), "")
+            answered, session = self._agent_requests.pop(_hashable(frame.get("id")), ("", None))
             self._refused(answered, frame.get("error"))
             if answered == "terminal/create" and isinstance(result := frame.get("result"), dict):
-                self._tool_calls.terminal_created(result.get("terminalId"))
+                self._conversation(session).tool_calls.terminal_created(result.get("terminalId"))
             return
         if "id" in frame:
             self._requests[frame["id"]] = (method, params)
@@ -271,13 +293,12 @@ class BehaviourCheck:
             if method in REPLAY_METHODS:  # the updates before its answer are the replay
                 self._session = params.get("sessionId")
         elif method == "session/prompt":
-            self._turns += 1
-            self._cancelled, self._content_updates, self._echo = False, 0, ""
-            self._thoughts, self._thought = 0, None
             prompt = params.get("prompt")
-            self._prompt = prompt if isinstance(prompt, str) else _text_of(prompt)
+            self._conversation(params.get("sessionId")).begin_turn(
+                prompt if isinstance(prompt, str) else _text_of(prompt)
+            )
         elif method == "session/cancel":
-            self._cancelled = True
+            self._conversation(params.get("sessionId")).cancelled = True
 
     def _refused(self, method: str, error: Any) -> None:
         """Report a request with which acp-tui could do nothing. Reading a missing file is usual."""
@@ -308,7 +329,8 @@ class BehaviourCheck:
         elif method in SESSION_METHODS:
             self._opened(result, params)
         elif method == "session/prompt":
-            self._turn_ended(result, failed=error is not None)
+            session = params.get("sessionId") if isinstance(params, dict) else None
+            self._turn_ended(self._conversation(session), result, failed=error is not None)
 
     def _call(self, frame: dict[str, Any]) -> None:
         method, params = frame["method"], frame.get("params")
@@ -318,7 +340,7 @@ class BehaviourCheck:
         if (identity := _hashable(frame.get("id"))) is not None:
             if identity in self._agent_requests:
                 self._report("request-id-twice", "a request reuses the id of a pending request", frame)
-            self._agent_requests[identity] = method
+            self._agent_requests[identity] = (method, params.get("sessionId"))
         if method in CLIENT_ONLY_METHODS:
             self._report("own-messages-back", "the agent echoes the client's messages")
         elif method not in AGENT_METHODS:
@@ -336,16 +358,20 @@ class BehaviourCheck:
 
     def _request(self, method: str, params: dict[str, Any], *, has_id: bool) -> None:
         self._advertised(method, params)
-        if method in ("fs/write_text_file", "terminal/create"):
-            self._tool_calls.mark_served()
-        if method == "session/request_permission" and str(params.get("sessionId")) not in self._subagents:
-            self._tool_calls.permission(params, has_id=has_id, in_turn=self._turns > 0)
         session = params.get("sessionId")
-        is_other = isinstance(session, str) and session not in (self._session, *self._subagents)
+        conversation = self._conversation(session)
+        if method in ("fs/write_text_file", "terminal/create"):
+            conversation.tool_calls.mark_served()
+        if method == "session/request_permission" and str(session) not in self._subagents:
+            conversation.tool_calls.permission(params, has_id=has_id, in_turn=conversation.turns > 0)
+        is_other = isinstance(session, str) and not self._is_open(session) and session not in self._subagents
         if is_other and has_id and self._session is not None and self._opening is None:
             self._report("other-session", f"{method} is for another session", session)
         for key in ("path", "cwd"):
             check_path(self._report, method, params.get(key))
+
+    def _is_open(self, session: Any) -> bool:
+        return session is not None and (session == self._session or session in self._conversations)
 
     # ---- opening
 
@@ -372,8 +398,9 @@ class BehaviourCheck:
         self._session = next((name for name in named if isinstance(name, str)), self._session)
         modes = result.get("modes")
         modes = modes if isinstance(modes, dict) else {}
-        self._modes = {str(mode.get("id")) for mode in objects_in(modes.get("availableModes"))}
-        self._mode(modes.get("currentModeId"))
+        conversation = self._conversation(self._session)
+        conversation.modes = {str(mode.get("id")) for mode in objects_in(modes.get("availableModes"))}
+        self._mode(conversation, modes.get("currentModeId"))
         if result.get("models") is not None:
             self._report(
                 "models-offered", "the agent offers `models`, which has been replaced by config options"
@@ -381,16 +408,20 @@ class BehaviourCheck:
 
     # ---- turns
 
-    def _turn_ended(self, result: dict[str, Any], *, failed: bool) -> None:
-        self._turns -= 1
+    def _turn_ended(self, conversation: _Conversation, result: dict[str, Any], *, failed: bool) -> None:
+        conversation.turns -= 1
         reason = result.get("stopReason")
-        if not failed and self._cancelled and reason not in (None, "cancelled"):
+        if not failed and conversation.cancelled and reason not in (None, "cancelled"):
             self._report(
                 "cancel-not-confirmed", f"a cancelled turn ended with {reason!r} instead of 'cancelled'"
             )
-        if not failed and reason == "end_turn" and not self._content_updates and not self._cancelled:
+        if (
+            not failed
+            and reason == "end_turn"
+            and not (conversation.content_updates or conversation.cancelled)
+        ):
             self._report("empty-turn", "a turn ended without any output")
-        self._tool_calls.end_turn()
+        conversation.tool_calls.end_turn()
 
     def _is_of_subagent(self, session: Any, update: dict[str, Any]) -> bool:
         """Return True if an update is about a subagent.
@@ -406,58 +437,61 @@ class BehaviourCheck:
         kind = update.get("sessionUpdate")
         if not isinstance(kind, str) or kind not in KNOWN_UPDATES:
             return  # reported by the schema check
-        is_own = self._session is not None and session == self._session
+        is_own = self._is_open(session) if isinstance(session, str) else False
+        conversation = self._conversation(session)
         if not is_own and self._opening in CREATING_METHODS:
             self._report("update-before-session", f"updates came before the answer to {self._opening}")
         elif not is_own and self._session is not None and isinstance(session, str):
             self._report("other-session", "an update is for another session", session)
-        elif is_own and not self._turns and self._opening is None and kind not in UPDATES_BETWEEN_TURNS:
+        elif (
+            is_own and not conversation.turns and self._opening is None and kind not in UPDATES_BETWEEN_TURNS
+        ):
             self._report("update-outside-turn", f"{kind} came outside of a turn")
         if kind != "agent_thought_chunk" and kind not in UPDATES_BETWEEN_TURNS:
-            self._thought = None
+            conversation.thought = None
         if kind == "current_mode_update":
-            self._mode(update.get("currentModeId"))
+            self._mode(conversation, update.get("currentModeId"))
         if kind == "usage_update" and update.get("used") is None:
             self._report("usage-null", "usage_update.used is null")
         elif kind in ("tool_call", "tool_call_update"):
-            self._content_updates += 1
-            self._tool_calls.update(update, announced=kind == "tool_call")
+            conversation.content_updates += 1
+            conversation.tool_calls.update(update, announced=kind == "tool_call")
         elif kind.endswith("_chunk"):
-            self._chunk(kind, update)
+            self._chunk(conversation, kind, update)
         else:
-            self._content_updates += kind in ("plan", "compaction_update")
+            conversation.content_updates += kind in ("plan", "compaction_update")
 
-    def _chunk(self, kind: str, update: dict[str, Any]) -> None:
+    def _chunk(self, conversation: _Conversation, kind: str, update: dict[str, Any]) -> None:
         content = update.get("content")
         if isinstance(content, (str, list)):
             self._report("bare-content", f"the content of {kind} is not a content block")
-            self._content_updates += 1
+            conversation.content_updates += 1
             return
         text = content.get("text") if isinstance(content, dict) else None
         if text == "":
             self._report("empty-chunk", "a chunk has no text")
             return
-        self._content_updates += kind != "user_message_chunk"
+        conversation.content_updates += kind != "user_message_chunk"
         if kind == "agent_thought_chunk":
-            self._count_thought(update.get("messageId"))
-        if kind == "user_message_chunk" and self._turns and isinstance(text, str):
-            self._echo += text
-            if self._prompt and self._echo.strip() == self._prompt.strip():
+            self._count_thought(conversation, update.get("messageId"))
+        if kind == "user_message_chunk" and conversation.turns and isinstance(text, str):
+            conversation.echo += text
+            if conversation.prompt and conversation.echo.strip() == conversation.prompt.strip():
                 self._report("prompt-echo", "the prompt was sent back as user_message_chunk")
 
-    def _count_thought(self, message_id: Any) -> None:
+    def _count_thought(self, conversation: _Conversation, message_id: Any) -> None:
         identity = message_id if isinstance(message_id, str) else ""
-        if self._thought == identity:
+        if conversation.thought == identity:
             return
-        self._thought = identity
-        self._thoughts += 1
-        if self._thoughts == MANY_THOUGHTS:
+        conversation.thought = identity
+        conversation.thoughts += 1
+        if conversation.thoughts == MANY_THOUGHTS:
             self._report("many-thoughts", f"a turn has {MANY_THOUGHTS} or more separate thoughts")
 
     # ---- single values
 
-    def _mode(self, mode: Any) -> None:
-        if isinstance(mode, str) and self._modes and mode not in self._modes:
+    def _mode(self, conversation: _Conversation, mode: Any) -> None:
+        if isinstance(mode, str) and conversation.modes and mode not in conversation.modes:
             self._report("unknown-mode", "the current mode is not one of the available modes", mode)
 
     def _advertised(self, method: str, params: dict[str, Any]) -> None:

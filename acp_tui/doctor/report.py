@@ -12,9 +12,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from acp_tui.console import labelled, pluralize, wrapped
 from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS, BehaviourCheck
 from acp_tui.entry_labels import call_title
+from acp_tui.protocol.json_rpc import SHORTENED
+from acp_tui.protocol.translator import fold
 from acp_tui.session.record import Record
 from acp_tui.session.safe_text import MAX_DEPTH, exceeds_depth, limit_depth
-from acp_tui.session.state import Agent, AgentMessage, ConfigOption, Permission, Session, Thought, ToolCall
+from acp_tui.session.state import (
+    Agent,
+    AgentMessage,
+    ConfigOption,
+    Notice,
+    Permission,
+    Session,
+    Thought,
+    ToolCall,
+)
 from acp_tui.wire.schema_check import schema_violations
 
 if TYPE_CHECKING:
@@ -25,6 +36,8 @@ _log = logging.getLogger(__name__)
 MAX_STDERR_LINES = 10
 """The maximum number of lines of the agent's stderr in the report after a failure."""
 NONE = "none"
+MISSING_FRAMES = ("Recording paused", "Recording resumed", "Recording stopped", "The log could not keep up")
+"""How the notices begin that say that messages are missing in a log."""
 
 
 @dataclass(slots=True)
@@ -66,6 +79,8 @@ def iterate_violations(records: Iterable[Record]) -> Iterator[FoundViolation]:
     record: Record | None = None  # the current one
 
     def add(check: str, sentence: str, example: str | None = None) -> None:
+        if record is not None and isinstance(record.frame, dict) and SHORTENED in record.frame:
+            return  # the fault may be in what was not recorded
         found.append(FoundViolation(check, sentence, example, record))
 
     behaviour = BehaviourCheck(add)
@@ -85,6 +100,10 @@ def iterate_violations(records: Iterable[Record]) -> Iterator[FoundViolation]:
 
     for record in records:
         checked = record
+        if record.direction == "client" and record.frame.get("event") == "agent_started":
+            behaviour.finish()
+            behaviour = BehaviourCheck(add)  # of the new connection
+            methods.clear()
         if record.direction == "sent" and isinstance(record.frame, dict) and "method" in record.frame:
             methods[record.frame.get("id")] = record.frame["method"]
         elif record.direction == "received":
@@ -135,6 +154,66 @@ def build_report(
         "stderr": process.stderr_tail[-MAX_STDERR_LINES:] if process and failure else [],
         "log": conversation.log_path,
     }
+
+
+def build_log_report(records: Sequence[Record], log: str, problems: Sequence[str]) -> dict[str, Any]:
+    """Return the report on what was recorded. `problems` are those of reading the log."""
+    session = fold(records)
+    process = session.process
+    said_something = any(record.direction == "received" for record in records)
+    notices = [entry.text for entry in session.entries if isinstance(entry, Notice)]
+    return {
+        "started": process is not None or said_something,
+        "agent": _agent(session.agent),
+        "command": shlex.join(process.command) if process else None,
+        "cwd": session.cwd or (process.cwd if process else None),
+        "seconds": _recorded_seconds(records),
+        **_session_offers(session),
+        "extensions": _extensions(records),
+        "turn": None,
+        "recording": {
+            "sent": sum(record.direction == "sent" for record in records),
+            "received": sum(record.direction == "received" for record in records),
+            "sessions": _recorded_sessions(records),
+            "turns": len(session.prompts),
+            "shortened": sum(isinstance(one.frame, dict) and SHORTENED in one.frame for one in records),
+            "notices": [*problems, *(text for text in notices if text.startswith(MISSING_FRAMES))],
+        },
+        "deviations": [asdict(one) for one in find_violations(records)],
+        "error": None if said_something else "The log contains no messages from an agent.",
+        "stderr": process.stderr_tail[-MAX_STDERR_LINES:] if process and not said_something else [],
+        "log": log,
+    }
+
+
+def _recorded_seconds(records: Sequence[Record]) -> dict[str, float]:
+    """Return how long the first answers to `initialize` and `session/new` took, in seconds."""
+    names = {"initialize": "initialize", "session/new": "session"}
+    sent: dict[Any, tuple[str, float]] = {}
+    found: dict[str, float] = {}
+    for record in records:
+        frame = record.frame
+        identity = frame.get("id") if isinstance(frame, dict) else None
+        if not isinstance(identity, int | str):
+            continue
+        if record.direction == "sent" and (name := names.get(str(frame.get("method")))):
+            sent[identity] = name, record.at
+        elif record.direction == "received" and "method" not in frame and identity in sent:
+            name, at = sent.pop(identity)
+            found.setdefault(name, round(record.at - at, 3))
+    return found
+
+
+def _recorded_sessions(records: Sequence[Record]) -> int:
+    """Return the number of sessions that the agent created or was prompted in."""
+    found = set()
+    for record in records:
+        frame = record.frame if isinstance(record.frame, dict) else {}
+        is_prompt = record.direction == "sent" and frame.get("method") == "session/prompt"
+        part = frame.get("params") if is_prompt else frame.get("result")
+        if isinstance(part, dict) and isinstance(name := part.get("sessionId"), str):
+            found.add(name)
+    return len(found)
 
 
 def _agent(agent: Agent | None) -> dict[str, Any] | None:
@@ -239,14 +318,19 @@ def report_lines(report: dict[str, Any]) -> list[str]:
 
 def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str]]]]:
     agent, seconds = report["agent"], report["seconds"]
-    process = [("command", report["command"]), ("directory", report["cwd"])]
+    process = [
+        (name, report[key]) for name, key in (("command", "command"), ("directory", "cwd")) if report[key]
+    ]
     methods = {"initialize": "initialize", "session": "session/new"}
     answers = [f"{method} after {seconds[key]:.2f} s" for key, method in methods.items() if key in seconds]
     if answers:
         process.append(("answered", ", ".join(answers)))
     if report["log"]:
         process.append(("log", report["log"]))
-    yield "Started" if report["started"] else "Not started", process
+    if recording := report.get("recording"):
+        yield "Recording", [*process, *_recording(recording)]
+    else:
+        yield "Started" if report["started"] else "Not started", process
     if agent is None:
         return
     names = [str(agent[key]) for key in ("title", "name", "version") if agent[key]]
@@ -268,6 +352,15 @@ def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
         )
     if report["turn"] is not None:
         yield "Turn", _turn_lines(report["turn"], seconds["turn"])
+
+
+def _recording(recording: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    yield "messages", f"{recording['sent']:,} to the agent, {recording['received']:,} from it"
+    yield "sessions", f"{recording['sessions']:,}, with {pluralize(recording['turns'], 'prompt')}"
+    if recording["shortened"]:
+        yield "not checked", f"{pluralize(recording['shortened'], 'long message')}, not recorded as a whole"
+    for sentence in recording["notices"]:
+        yield "incomplete", sentence
 
 
 def _session(report: dict[str, Any]) -> list[tuple[str, str]]:

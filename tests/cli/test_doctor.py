@@ -15,6 +15,8 @@ from tests.support.mutations import nested
 if TYPE_CHECKING:
     from tests.support.cli import Run
 
+WIRELOGS = Path(__file__).parents[1] / "wirelogs"
+
 
 def examine(command: str, *args: str, cwd: Path) -> Run:
     return run("doctor", "--command", command, *args, cwd=cwd)
@@ -318,3 +320,40 @@ def test_malformed_frames_do_not_prevent_the_report(tmp_path: Path) -> None:
     done = examine(script(capabilities=values), "--prompt", steps(*updates), cwd=tmp_path)
     assert "Traceback" not in done.err
     assert "Protocol violations" in done.out
+
+
+# --------------------------------------------------------------------------- logs
+
+
+def test_a_log_is_examined_without_starting_an_agent(tmp_path: Path) -> None:
+    live = report(script(), "--prompt", steps(["update", {"sessionUpdate": "no_such"}]), cwd=tmp_path)
+    log = Path(live["log"])
+    for reference in (log.parent.name, str(log.parent), str(log)):
+        result = json.loads(run("doctor", "--log", reference, "--json").out)
+        assert result["deviations"] == live["deviations"] != []
+        assert (result["agent"], result["sessionId"]) == (live["agent"], live["sessionId"])
+        assert set(result["seconds"]) == {"initialize", "session"}
+        assert result["recording"]["turns"] == 1
+    assert run("doctor", "--log", str(log)).code == 0
+    assert run("doctor", "--log", str(log), "--strict").code == 1
+
+
+def test_recordings_of_other_programs_are_examined() -> None:
+    done = run("doctor", "--log", str(WIRELOGS / "claude-code-ask.jsonl"))
+    assert done.code == 0
+    assert "name          Claude Agent" in done.out
+    assert "sessions   1, with 1 prompt" in done.out
+
+
+def test_a_log_without_an_agent_is_an_error(tmp_path: Path) -> None:
+    log = tmp_path / "x.jsonl"
+    log.write_text('{"t":1,"dir":"sent","frame":{"jsonrpc":"2.0","id":0,"method":"initialize"}}\n')
+    done = run("doctor", "--log", str(log))
+    assert done.code == 1
+    assert "The log contains no messages from an agent." in done.out
+
+
+@pytest.mark.parametrize("more", [["demo"], ["--command", "x"], ["--prompt", "x"], ["--suite"]])
+def test_a_log_is_not_examined_together_with_an_agent(more: list[str]) -> None:
+    done = run("doctor", "--log", "x", *more)
+    assert (done.code, done.err.split(":")[1]) == (2, " --log starts no agent")

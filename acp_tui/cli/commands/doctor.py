@@ -1,4 +1,4 @@
-"""`acp-tui doctor`: starts an agent and reports its capabilities and protocol violations."""
+"""`acp-tui doctor`: starts an agent, or reads a log, and reports capabilities and protocol violations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from acp_tui.cli.options import (
     add_unattended_options,
     agent_and_prompt,
 )
+from acp_tui.cli.recordings import find_recording, read_records
 from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS
 from acp_tui.console import ConsoleStatusLine, print_json
-from acp_tui.doctor.report import build_report, report_lines
+from acp_tui.doctor.report import build_log_report, build_report, report_lines
 from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,6 +47,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     )
     parser.set_defaults(resume=None)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    about = "check what was recorded instead of starting an agent: a session's id or folder, or a file"
+    parser.add_argument("--log", metavar="SESSION", help=about)
     suite = parser.add_argument_group("conformance suite")
     suite.add_argument("--suite", action="store_true", help="run the named checks of the conformance suite")
     about = "run only this check or this group of checks (repeatable)"
@@ -60,7 +63,11 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the report. Return 1 if the agent failed or, with --strict, violates the protocol."""
-    agent, extra = agent_and_prompt(args.words, args.program, needed=True)
+    agent, extra = agent_and_prompt(args.words, args.program, needed=args.log is None)
+    if args.log is not None:
+        if agent is not None or args.program is not None or args.suite or args.prompt is not None:
+            raise UsageError("--log starts no agent: leave out the agent, --command, --prompt and --suite.")
+        return _print_report(args, examine_log(args.log))
     if args.suite:
         from acp_tui.cli.conformance import run_suite
 
@@ -69,7 +76,18 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"--{given[0]} is for the conformance suite; use it with --suite.")
     prompt = args.prompt if args.prompt is not None else extra
 
-    report = asyncio.run(examine(args, agent, prompt))
+    return _print_report(args, asyncio.run(examine(args, agent, prompt)))
+
+
+def examine_log(reference: str) -> dict[str, Any]:
+    """Return the report on a recorded session as JSON data. Raises `UserError`."""
+    path = find_recording(reference)
+    records, problems = read_records(path)
+    return build_log_report(records, str(path), problems)
+
+
+def _print_report(args: argparse.Namespace, report: dict[str, Any]) -> int:
+    """Print the report and return the exit code."""
     if args.json:
         print_json(report)
     else:
