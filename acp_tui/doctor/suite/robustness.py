@@ -229,11 +229,15 @@ async def failed_permission(bench: Bench) -> None:
 
 
 async def permission_answered_after_cancel(bench: Bench) -> None:
+    answered = asyncio.Event()
+
     async def answer(params: dict[str, Any], _: RequestId) -> Any:
         client = await bench.client()
         client.cancel(str(params.get("sessionId")))
         await asyncio.sleep(LATE_SECONDS)
+        answered.set()
         return {"outcome": {"outcome": "cancelled"}}
 
     await bench.asked_turn("session/request_permission", answer, "edit", "command")
+    await answered.wait()  # the turn may have ended before
     await _prompt(bench, bench.prompt("reply"))

@@ -1,0 +1,40 @@
+"""Each check of the conformance suite, on an agent that follows the protocol and on one that violates it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fake_agents.conformant import FAULTS, SIGN_IN
+from tests.support.suite import check_agent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IMPATIENT_SECONDS = 2
+"""How long to wait for the answers of an agent that leaves some out."""
+NEEDS_SIGN_IN = ("authenticate", "logout")
+WATCHED = {"own-extensions-underscore": "custom-request-answered", "schema-elicitation": "elicitation-mode"}
+"""Checks that watch what another check sees."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_check_fails_on_an_agent_with_the_fault(name: str, tmp_path: Path) -> None:
+    sign_in = SIGN_IN if name in NEEDS_SIGN_IN else None
+
+    names = [name, WATCHED.get(name, name)]
+    results = check_agent(names, tmp_path, name, timeout=IMPATIENT_SECONDS, sign_in=sign_in)
+
+    (result,) = (result for result in results if result.check.name == name)
+
+    assert (result.status, bool(result.evidence)) == ("fail", True), result.detail
+
+
+def test_agent_without_a_fault_passes_the_checks(tmp_path: Path) -> None:
+    results = check_agent([*FAULTS], tmp_path, sign_in=SIGN_IN)
+
+    others = {result.check.name: result.detail for result in results if result.status != "pass"}
+    assert others == {
+        "auth-required-has-methods": "the agent opens sessions without a sign-in",
+    }
