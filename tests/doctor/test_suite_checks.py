@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.fake_agents.conformant import FAULTS, SIGN_IN
+from tests.fake_agents.concurrent_agent import FAULTS, SIGN_IN
 from tests.support.suite import check_agent
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.agent_catalogue import Launch
 from acp_tui.doctor.suite.bench import Bench
 from acp_tui.doctor.suite.runner import run_checks, select_checks
-from tests.fake_agents.conformant import PROMPTS
+from tests.fake_agents.concurrent_agent import PROMPTS
 from tests.support.connection import REPOSITORY
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ def check_agent(
     names: list[str], folder: Path, *faults: str, timeout: float = 30, sign_in: str | None = None
 ) -> list[Result]:
     """Return the results of some checks. Faults of the agent are named after the checks that they break."""
-    command = [sys.executable, "-m", "tests.fake_agents.conformant", *faults]
-    launch = Launch("conformant", "Conformant", command, {"PYTHONPATH": str(REPOSITORY)})
+    command = [sys.executable, "-m", "tests.fake_agents.concurrent_agent", *faults]
+    launch = Launch("concurrent", "Concurrent", command, {"PYTHONPATH": str(REPOSITORY)})
     bench = Bench(
         launch, cwd=str(folder), scratch=folder.resolve(), timeout=timeout, prompts=PROMPTS, sign_in=sign_in
     )

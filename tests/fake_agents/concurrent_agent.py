@@ -1,7 +1,8 @@
-"""An agent that follows the protocol and offers what the conformance suite checks, except for one fault:
-`python -m tests.fake_agents.conformant [CHECK]`, with the name of the check that must fail.
+"""An agent with sign-in, MCP servers, questions, steering and subagents, which handles everything at once.
 
-It never blocks: what waits for an answer or for time is a callback. `PROMPTS` are the prompts it understands.
+`python -m tests.fake_agents.concurrent_agent [CHECK]` follows the protocol except for one fault: what the check
+of the conformance suite with this name is about. It never blocks: what waits for an answer or for time is a
+callback. `PROMPTS` are the prompts it understands.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Frame = dict[str, Any]
-    Fault = Callable[["ConformantAgent"], None]
+    Fault = Callable[["ConcurrentAgent"], None]
 
 PROMPTS = {name: name for name in ("reply", "long", "edit", "command", "ask", "ask_url", "mcp", "subagent")}
 SIGN_IN = "login"
@@ -29,7 +30,7 @@ STEP_SECONDS = 0.3
 """How long a subagent works."""
 
 
-class ConformantAgent:
+class ConcurrentAgent:
     """Reads frames, answers them, and calls what is due."""
 
     def __init__(self) -> None:
@@ -133,7 +134,7 @@ class ConformantAgent:
             frame,
             {
                 "protocolVersion": 1,
-                "agentInfo": {"name": "conformant", "version": "1"},
+                "agentInfo": {"name": "concurrent", "version": "1"},
                 "agentCapabilities": self.capabilities,
                 "authMethods": [*self.auth_methods, *([terminal] if auth.get("terminal") else [])],
                 "_meta": {"steering": {"supported": True}},
@@ -293,7 +294,7 @@ def fault(*checks: str) -> Callable[[Fault], Fault]:
     return register
 
 
-def change_answers(agent: ConformantAgent, method: str, change: Callable[[Frame], Frame | None]) -> None:
+def change_answers(agent: ConcurrentAgent, method: str, change: Callable[[Frame], Frame | None]) -> None:
     """Change the answers to a method before they are sent. None omits an answer."""
     send = agent.send
 
@@ -305,7 +306,7 @@ def change_answers(agent: ConformantAgent, method: str, change: Callable[[Frame]
     agent.send = changed  # type: ignore[method-assign]
 
 
-def change_calls(agent: ConformantAgent, method: str, change: Callable[[Frame], None]) -> None:
+def change_calls(agent: ConcurrentAgent, method: str, change: Callable[[Frame], None]) -> None:
     """Change the parameters of the agent's own messages of a method before they are sent."""
     send = agent.send
 
@@ -317,7 +318,7 @@ def change_calls(agent: ConformantAgent, method: str, change: Callable[[Frame], 
     agent.send = changed  # type: ignore[method-assign]
 
 
-def change_updates(agent: ConformantAgent, kind: str, change: Callable[[Frame], None]) -> None:
+def change_updates(agent: ConcurrentAgent, kind: str, change: Callable[[Frame], None]) -> None:
     """Change the updates of a kind before they are sent."""
 
     def changed(params: Frame) -> None:
@@ -327,7 +328,7 @@ def change_updates(agent: ConformantAgent, kind: str, change: Callable[[Frame], 
     change_calls(agent, "session/update", changed)
 
 
-def drop(agent: ConformantAgent, condition: Callable[[Frame], object]) -> None:
+def drop(agent: ConcurrentAgent, condition: Callable[[Frame], object]) -> None:
     """Ignore the client's frames that fulfil a condition."""
     receive = agent.receive
 
@@ -338,7 +339,7 @@ def drop(agent: ConformantAgent, condition: Callable[[Frame], object]) -> None:
     agent.receive = filtered  # type: ignore[method-assign]
 
 
-def drop_lines(agent: ConformantAgent, condition: Callable[[str], object]) -> None:
+def drop_lines(agent: ConcurrentAgent, condition: Callable[[str], object]) -> None:
     """Ignore the client's lines that fulfil a condition."""
     receive = agent.receive_line
 
@@ -349,7 +350,7 @@ def drop_lines(agent: ConformantAgent, condition: Callable[[str], object]) -> No
     agent.receive_line = filtered  # type: ignore[method-assign]
 
 
-def refuse(agent: ConformantAgent, method: str, condition: Callable[[Frame], object]) -> None:
+def refuse(agent: ConcurrentAgent, method: str, condition: Callable[[Frame], object]) -> None:
     """Answer requests that fulfil a condition with an error."""
     handler = agent.handlers[method]
     agent.handlers[method] = lambda frame: (
@@ -357,7 +358,7 @@ def refuse(agent: ConformantAgent, method: str, condition: Callable[[Frame], obj
     )
 
 
-def reply(agent: ConformantAgent, method: str, result: Any) -> None:
+def reply(agent: ConcurrentAgent, method: str, result: Any) -> None:
     """Answer requests and even notifications of a method with a result."""
     agent.handlers[method] = lambda frame: agent.send({"id": frame.get("id"), "result": result})
 
@@ -366,29 +367,29 @@ def reply(agent: ConformantAgent, method: str, result: Any) -> None:
 
 
 @fault("auth-method-ids")
-def two_methods_with_one_id(agent: ConformantAgent) -> None:
+def two_methods_with_one_id(agent: ConcurrentAgent) -> None:
     agent.auth_methods *= 2
 
 
 @fault("auth-terminal-undeclared")
-def terminal_method_for_all(agent: ConformantAgent) -> None:
+def terminal_method_for_all(agent: ConcurrentAgent) -> None:
     agent.auth_methods.append({"id": "always", "name": "Always", "type": "terminal"})
 
 
 @fault("auth-required-has-methods", "authenticate")
-def sign_in_never_enough(agent: ConformantAgent) -> None:
+def sign_in_never_enough(agent: ConcurrentAgent) -> None:
     agent.auth_methods = []
     change_answers(agent, "initialize", lambda frame: without(frame, "result", "authMethods"))
     agent.handlers["session/new"] = lambda frame: agent.fail(frame, -32000, "Authentication required")
 
 
 @fault("auth-unknown-method")
-def authenticate_unanswered(agent: ConformantAgent) -> None:
+def authenticate_unanswered(agent: ConcurrentAgent) -> None:
     drop(agent, lambda frame: frame.get("method") == "authenticate")
 
 
 @fault("logout")
-def logout_breaks(agent: ConformantAgent) -> None:
+def logout_breaks(agent: ConcurrentAgent) -> None:
     signed_out: list[Frame] = []
 
     def log_out(frame: Frame) -> None:
@@ -403,32 +404,32 @@ def logout_breaks(agent: ConformantAgent) -> None:
 
 
 @fault("mcp-stdio", "mcp-http")
-def no_servers(agent: ConformantAgent) -> None:
+def no_servers(agent: ConcurrentAgent) -> None:
     agent.connect = lambda *_, **__: None  # type: ignore[method-assign]
 
 
-def change_servers(agent: ConformantAgent, change: Callable[[Frame], Frame]) -> None:
+def change_servers(agent: ConcurrentAgent, change: Callable[[Frame], Frame]) -> None:
     connect = agent.connect
     agent.connect = lambda server, **more: connect(change(server), **more)  # type: ignore[method-assign]
 
 
 @fault("mcp-stdio-arguments")
-def words_split(agent: ConformantAgent) -> None:
+def words_split(agent: ConcurrentAgent) -> None:
     change_servers(agent, lambda server: {**server, "args": " ".join(server["args"]).split()})
 
 
 @fault("mcp-stdio-environment")
-def no_environment(agent: ConformantAgent) -> None:
+def no_environment(agent: ConcurrentAgent) -> None:
     change_servers(agent, lambda server: {**server, "env": []})
 
 
 @fault("mcp-http-headers", "mcp-sse")
-def no_headers(agent: ConformantAgent) -> None:
+def no_headers(agent: ConcurrentAgent) -> None:
     change_servers(agent, lambda server: {**server, "headers": []})
 
 
 @fault("mcp-unreachable-server")
-def waits_for_all_servers(agent: ConformantAgent) -> None:
+def waits_for_all_servers(agent: ConcurrentAgent) -> None:
     def is_missing(server: Frame) -> bool:
         return "command" in server and not Path(server["command"]).exists()
 
@@ -441,7 +442,7 @@ def waits_for_all_servers(agent: ConformantAgent) -> None:
 
 
 @fault("mcp-tool-call")
-def tool_call_unreported(agent: ConformantAgent) -> None:
+def tool_call_unreported(agent: ConcurrentAgent) -> None:
     send = agent.send
     agent.send = lambda frame: None if '"tool_call"' in json.dumps(frame) else send(frame)  # type: ignore[method-assign]
 
@@ -450,7 +451,7 @@ def tool_call_unreported(agent: ConformantAgent) -> None:
 
 
 @fault("elicitation-mode-declared")
-def asks_anyway(agent: ConformantAgent) -> None:
+def asks_anyway(agent: ConcurrentAgent) -> None:
     agent.turn_ask = agent.ask_form  # type: ignore[method-assign]
 
 
@@ -480,7 +481,7 @@ change_questions("schema-elicitation", colour="red")
 def hangs_after(*checks: str, **answer: Any) -> None:
     """Register a fault: the agent ignores answers to its questions with these fields."""
 
-    def change(agent: ConformantAgent) -> None:
+    def change(agent: ConcurrentAgent) -> None:
         drop(agent, lambda frame: "method" not in frame and has_fields(frame, answer))
 
     fault(*checks)(change)
@@ -498,7 +499,7 @@ hangs_after("elicitation-failed", "failed-permission", error=...)
 
 
 @fault("elicitation-turn-cancelled")
-def cancel_without_confirmation(agent: ConformantAgent) -> None:
+def cancel_without_confirmation(agent: ConcurrentAgent) -> None:
     end_turn = agent.end_turn
     agent.end_turn = lambda session, reason="": end_turn(session)  # type: ignore[method-assign]
 
@@ -507,22 +508,22 @@ def cancel_without_confirmation(agent: ConformantAgent) -> None:
 
 
 @fault("steering-without-turn")
-def always_injected(agent: ConformantAgent) -> None:
+def always_injected(agent: ConcurrentAgent) -> None:
     reply(agent, "_session/steering", {"outcome": "injected"})
 
 
 @fault("steering-in-turn")
-def never_injected(agent: ConformantAgent) -> None:
+def never_injected(agent: ConcurrentAgent) -> None:
     reply(agent, "_session/steering", {"outcome": "promptRequired"})
 
 
 @fault("subagents-declared")
-def children_for_all(agent: ConformantAgent) -> None:
+def children_for_all(agent: ConcurrentAgent) -> None:
     agent.turn_subagent = lambda session: agent.start_child(session, "child")  # type: ignore[method-assign]
 
 
 @fault("subagents-announced")
-def child_speaks_first(agent: ConformantAgent) -> None:
+def child_speaks_first(agent: ConcurrentAgent) -> None:
     start_child = agent.start_child
 
     def start(session: str, child: str) -> None:
@@ -533,22 +534,22 @@ def child_speaks_first(agent: ConformantAgent) -> None:
 
 
 @fault("subagents-session-id")
-def child_is_parent(agent: ConformantAgent) -> None:
+def child_is_parent(agent: ConcurrentAgent) -> None:
     agent.turn_subagent = lambda session: agent.start_child(session, session)  # type: ignore[method-assign]
 
 
 @fault("subagents-states")
-def odd_state(agent: ConformantAgent) -> None:
+def odd_state(agent: ConcurrentAgent) -> None:
     change_updates(agent, "state_update", lambda update: update.update(state="busy"))
 
 
 @fault("subagents-folders")
-def relative_folder(agent: ConformantAgent) -> None:
+def relative_folder(agent: ConcurrentAgent) -> None:
     change_updates(agent, "subagent_update", lambda update: update.update(cwd="src"))
 
 
 @fault("subagents-cancel")
-def child_keeps_running(agent: ConformantAgent) -> None:
+def child_keeps_running(agent: ConcurrentAgent) -> None:
     end_child = agent.end_child
     agent.end_child = lambda session, child: (  # type: ignore[method-assign]
         agent.end_turn(session) if agent.child_cancelled else end_child(session, child)
@@ -563,47 +564,47 @@ def is_custom_request(frame: Frame) -> bool:
 
 
 @fault("custom-request-answered")
-def custom_requests_unanswered(agent: ConformantAgent) -> None:
+def custom_requests_unanswered(agent: ConcurrentAgent) -> None:
     drop(agent, is_custom_request)
 
 
 @fault("custom-request-refused")
-def custom_requests_succeed(agent: ConformantAgent) -> None:
+def custom_requests_succeed(agent: ConcurrentAgent) -> None:
     reply(agent, "_acp-tui.example/unknown", None)
 
 
 @fault("unknown-request-refused")
-def unknown_requests_succeed(agent: ConformantAgent) -> None:
+def unknown_requests_succeed(agent: ConcurrentAgent) -> None:
     reply(agent, "session/acp_tui_unknown", None)
 
 
 @fault("custom-notification-ignored")
-def custom_notifications_answered(agent: ConformantAgent) -> None:
+def custom_notifications_answered(agent: ConcurrentAgent) -> None:
     reply(agent, "_acp-tui.example/event", None)
 
 
 @fault("unknown-notification-ignored")
-def unknown_notifications_answered(agent: ConformantAgent) -> None:
+def unknown_notifications_answered(agent: ConcurrentAgent) -> None:
     reply(agent, "$/acp_tui_unknown", None)
 
 
 @fault("meta-in-session-new")
-def no_meta_in_sessions(agent: ConformantAgent) -> None:
+def no_meta_in_sessions(agent: ConcurrentAgent) -> None:
     refuse(agent, "session/new", lambda frame: "_meta" in frame["params"])
 
 
 @fault("meta-in-prompt")
-def no_meta_in_prompts(agent: ConformantAgent) -> None:
+def no_meta_in_prompts(agent: ConcurrentAgent) -> None:
     refuse(agent, "session/prompt", lambda frame: "_meta" in frame["params"])
 
 
 @fault("own-extensions-underscore")
-def own_method_without_underscore(agent: ConformantAgent) -> None:
+def own_method_without_underscore(agent: ConcurrentAgent) -> None:
     initialize = agent.handlers["initialize"]
 
     def announce(frame: Frame) -> None:
         initialize(frame)
-        agent.send({"method": "conformant/event", "params": {}})
+        agent.send({"method": "concurrent/event", "params": {}})
 
     agent.handlers["initialize"] = announce
 
@@ -612,52 +613,52 @@ def own_method_without_underscore(agent: ConformantAgent) -> None:
 
 
 @fault("zero-id")
-def zero_is_no_id(agent: ConformantAgent) -> None:
+def zero_is_no_id(agent: ConcurrentAgent) -> None:
     drop(agent, lambda frame: "method" in frame and not frame.get("id", "none"))
 
 
 @fault("string-id")
-def ids_are_numbers(agent: ConformantAgent) -> None:
+def ids_are_numbers(agent: ConcurrentAgent) -> None:
     drop(agent, lambda frame: "method" in frame and isinstance(frame.get("id"), str))
 
 
 @fault("large-id")
-def ids_become_strings(agent: ConformantAgent) -> None:
+def ids_become_strings(agent: ConcurrentAgent) -> None:
     change_answers(agent, "initialize", lambda frame: {**frame, "id": str(frame["id"])})
 
 
 @fault("key-order")
-def version_comes_first(agent: ConformantAgent) -> None:
+def version_comes_first(agent: ConcurrentAgent) -> None:
     drop_lines(agent, lambda line: not line.lstrip().startswith('{"jsonrpc"'))
 
 
 @fault("json-spelling")
-def reads_json_with_a_pattern(agent: ConformantAgent) -> None:
+def reads_json_with_a_pattern(agent: ConcurrentAgent) -> None:
     drop_lines(agent, lambda line: not re.search('"(method|result|error)": ', line))
 
 
 @fault("null-fields")
-def null_is_no_object(agent: ConformantAgent) -> None:
+def null_is_no_object(agent: ConcurrentAgent) -> None:
     refuse(agent, "session/new", lambda frame: frame["params"].get("_meta", {}) is None)
 
 
 @fault("unicode")
-def splits_at_every_line_separator(agent: ConformantAgent) -> None:
+def splits_at_every_line_separator(agent: ConcurrentAgent) -> None:
     drop_lines(agent, lambda line: len(line.splitlines()) > 1)
 
 
 @fault("long-message", "big-prompt")
-def small_buffer(agent: ConformantAgent) -> None:
+def small_buffer(agent: ConcurrentAgent) -> None:
     drop_lines(agent, lambda line: len(line) > 65536)
 
 
 @fault("empty-prompt")
-def needs_a_block(agent: ConformantAgent) -> None:
+def needs_a_block(agent: ConcurrentAgent) -> None:
     drop(agent, lambda frame: frame.get("method") == "session/prompt" and not frame["params"]["prompt"])
 
 
 @fault("pipelined-requests")
-def loses_every_third_request(agent: ConformantAgent) -> None:
+def loses_every_third_request(agent: ConcurrentAgent) -> None:
     seen: list[Frame] = []
 
     def is_third(frame: Frame) -> bool:
@@ -669,12 +670,12 @@ def loses_every_third_request(agent: ConformantAgent) -> None:
 
 
 @fault("second-session")
-def one_session_only(agent: ConformantAgent) -> None:
+def one_session_only(agent: ConcurrentAgent) -> None:
     agent.handlers["session/new"] = lambda frame: agent.answer(frame, {"sessionId": "session-1"})
 
 
 @fault("second-prompt")
-def second_prompt_lost(agent: ConformantAgent) -> None:
+def second_prompt_lost(agent: ConcurrentAgent) -> None:
     drop(
         agent,
         lambda frame: frame.get("method") == "session/prompt" and frame["params"]["sessionId"] in agent.turns,
@@ -682,12 +683,12 @@ def second_prompt_lost(agent: ConformantAgent) -> None:
 
 
 @fault("request-during-turn")
-def busy_during_turns(agent: ConformantAgent) -> None:
+def busy_during_turns(agent: ConcurrentAgent) -> None:
     drop(agent, lambda frame: agent.turns and is_custom_request(frame))
 
 
 @fault("cancel-request")
-def cancelled_request_fails(agent: ConformantAgent) -> None:
+def cancelled_request_fails(agent: ConcurrentAgent) -> None:
     fail = agent.fail
     agent.fail = lambda request, code, message: fail(  # type: ignore[method-assign]
         request, -32603 if code == -32800 else code, message
@@ -695,17 +696,17 @@ def cancelled_request_fails(agent: ConformantAgent) -> None:
 
 
 @fault("cancel-request-of-nothing")
-def cancel_request_answered(agent: ConformantAgent) -> None:
+def cancel_request_answered(agent: ConcurrentAgent) -> None:
     reply(agent, "$/cancel_request", None)
 
 
 @fault("cancel-of-unknown-session")
-def cancel_answered(agent: ConformantAgent) -> None:
+def cancel_answered(agent: ConcurrentAgent) -> None:
     reply(agent, "session/cancel", None)
 
 
 @fault("late-permission")
-def next_frame_is_the_answer(agent: ConformantAgent) -> None:
+def next_frame_is_the_answer(agent: ConcurrentAgent) -> None:
     """Take the frame after a question for its answer, and drop it if it is none."""
     waits: list[bool] = []
     ask = agent.ask
@@ -726,7 +727,7 @@ def next_frame_is_the_answer(agent: ConformantAgent) -> None:
 
 
 @fault("permission-after-cancel")
-def late_answer_is_fatal(agent: ConformantAgent) -> None:
+def late_answer_is_fatal(agent: ConcurrentAgent) -> None:
     def is_late(frame: Frame) -> bool:
         if "method" not in frame and not agent.turns:
             sys.exit("an answer that nothing waits for")
@@ -747,7 +748,7 @@ def without(frame: Frame, *path: str) -> Frame:
 
 def main() -> None:
     """Run the agent."""
-    agent = ConformantAgent()
+    agent = ConcurrentAgent()
     for check in sys.argv[1:]:
         FAULTS[check](agent)
     agent.run()
