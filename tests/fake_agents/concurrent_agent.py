@@ -1,8 +1,8 @@
 """An agent with sign-in, MCP servers, questions, steering and subagents, which handles everything at once.
 
-`python -m tests.fake_agents.concurrent_agent [CHECK]` follows the protocol except for one fault: what the check
-of the conformance suite with this name is about. It never blocks: what waits for an answer or for time is a
-callback. `PROMPTS` are the prompts it understands.
+`python -m tests.fake_agents.concurrent_agent [CHECK]` follows the protocol except for one fault: what the
+check of the conformance suite with this name is about. It never blocks: what waits for an answer or for time
+is a callback. `PROMPTS` are the prompts it understands.
 """
 
 from __future__ import annotations
