@@ -39,7 +39,7 @@ COMMANDS = {
     "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
     "exec": "run one prompt non-interactively",
     "doctor": "check an agent: identity, capabilities, protocol violations",
-    "agents": "list known agents, or show one",
+    "agents": "list known agents, show one, or install more",
     "login": "sign in to an agent",
     "logout": "sign out of an agent",
     "sessions": "list, search, show and prune recorded sessions",
@@ -213,11 +213,24 @@ def _refuse_misspelt_command(word: str) -> None:
         raise UsageError(f'Unknown {what} "{escape_line(word)}"; did you mean {meant}?')
 
 
+AGENT_ACTIONS = ("list", "show", "update", "search", "install", "upgrade", "remove")
+
+
 def _is_action_of_agents(word: str) -> bool:
-    """Return True unless the word after `acp-tui agents` can be the name of an agent. Mistypings count."""
+    """Return True unless the word after `acp-tui agents` is meant as the name of an agent.
+
+    A mistyped action counts as an action, unless an agent has this name.
+    """
     import difflib
 
-    return word.startswith("-") or bool(difflib.get_close_matches(word, ("list", "show"), 1))
+    if word.startswith("-") or word in AGENT_ACTIONS:
+        return True
+    if not difflib.get_close_matches(word, AGENT_ACTIONS, 1):
+        return False
+    from acp_tui.config.agent_catalogue import known_agents
+    from acp_tui.config.settings import load
+
+    return word not in known_agents(load(Path.cwd()))
 
 
 def _is_option(word: str) -> bool:

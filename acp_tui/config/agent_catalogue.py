@@ -14,6 +14,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config.installed_agents import InstalledAgent, installed_agents
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import Problem, ProtocolChoice, closest_match
 from acp_tui.errors import UsageError, UserError
@@ -56,7 +57,9 @@ class KnownAgent:
     once_option: str = ""  # the id of the permission option that means "this once", if several allow once
     question_answers: str = "standard"  # or "qwen": how its questions to the user are answered
     protocol: ProtocolChoice = "1"
-    source: str = "built in"  # or the user's file and line
+    registry_id: str = ""  # the agent's name in the registry, if it differs
+    installed: InstalledAgent | None = None  # set if `acp-tui agents install` has installed it
+    source: str = "built in"  # or the user's file and line, or the registry
 
     def find_command(self) -> list[str] | None:
         """Return the first command whose program is found (its path made absolute), or None."""
@@ -141,8 +144,13 @@ def program_name(command: Sequence[str]) -> str:
 
 
 def known_agents(settings: Settings) -> dict[str, KnownAgent]:
-    """Return the built-in agents and those defined in the user's settings, by name."""
+    """Return the built-in and the installed agents and those of the user's settings, by name.
+
+    If several have the same name, the user's command is used, or else the installed agent.
+    """
     agents = dict(_built_in())
+    for name, record in installed_agents().items():
+        agents[name] = _with_installed(name, record)
     for name, entry in settings.agents.items():
         base = agents.get(name)
         if base or entry.command:
@@ -199,6 +207,8 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
     command = agent.find_command()
     if command is None:
         raise UserError(missing_agent_message(agent))
+    if agent.installed is not None:
+        agent.installed.hold()
     return Launch(
         name=name,
         title=agent.title,
@@ -234,6 +244,31 @@ def _built_in() -> dict[str, KnownAgent]:
     return agents
 
 
+def built_in_agent(name: str) -> KnownAgent | None:
+    """Return the built-in agent with this name, here or in the registry."""
+    agents = _built_in()
+    return agents.get(name) or next((one for one in agents.values() if one.registry_id == name), None)
+
+
+def _with_installed(name: str, record: InstalledAgent) -> KnownAgent:
+    """Return an installed agent. What is known about a built-in agent applies to the installed one, too."""
+    known = built_in_agent(name) or KnownAgent(name, name)
+    is_same_name = name in _built_in()
+    return replace(
+        known,
+        name=name,
+        title=known.title if is_same_name else record.name,
+        about=known.about if is_same_name else record.about,
+        commands=(record.command,),
+        env=record.env,
+        install=f"acp-tui agents install {name}",
+        homepage=record.homepage or known.homepage,
+        registry_id="",
+        installed=record,
+        source=f"installed from {record.registry}",
+    )
+
+
 def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
     """Return a copy of an agent with the user's changes applied."""
     agent = replace(
@@ -254,6 +289,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
             install=entry.install,
             note=None,
             tested_version=None,
+            installed=None,
             is_custom=True,
         )
     return agent

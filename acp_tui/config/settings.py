@@ -54,6 +54,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "own_server.enabled": validators.boolean,
     "own_server.agents": validators.strings,
     "telemetry.traceparent": validators.traceparent,
+    "registry.url": validators.registry_address,
 }
 """The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
@@ -122,6 +123,13 @@ class Telemetry:
     traceparent: str = "environment"  # environment | off | random | a value of W3C trace context
 
 
+@dataclass(slots=True)
+class RegistrySettings:
+    """Where the list of agents to install is fetched from."""
+
+    url: str = "https://cdn.agentclientprotocol.com/registry/v1/latest/registry.json"  # or a path
+
+
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Where the value of a setting comes from."""
@@ -160,6 +168,7 @@ class Settings:
     workspace: Workspace = field(default_factory=Workspace)
     own_server: OwnServerSettings = field(default_factory=OwnServerSettings)
     telemetry: Telemetry = field(default_factory=Telemetry)
+    registry: RegistrySettings = field(default_factory=RegistrySettings)
     tools: dict[str, user_tools.UserTool] = field(default_factory=dict)
     mcp_servers: list[mcp.Server] = field(default_factory=list)  # if two have the same name, the last is used
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name

@@ -168,6 +168,15 @@ def terminal_progress(value: Any) -> str:
     return one_of("auto", "on", "off")(value)
 
 
+def registry_address(value: Any) -> str:
+    """Validate the address of a list of agents, or the absolute path of a file with one."""
+    if isinstance(value, str) and value.startswith(
+        ("https://", "http://127.0.0.1", "http://localhost", "/", "~/")
+    ):
+        return value
+    raise invalid_value("an https:// address or an absolute path", value)
+
+
 def strings(value: Any) -> list[str]:
     """Validate a list of strings that are not empty."""
     if isinstance(value, list) and all(isinstance(item, str) and item for item in value):

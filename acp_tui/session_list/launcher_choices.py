@@ -108,7 +108,8 @@ def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
         if runner in PACKAGE_RUNNERS:
             state, state_label = "downloaded", f"via {runner}"
         else:
-            state, state_label = "installed", "installed"
+            version = f" {known.installed.version}" if known.installed else ""
+            state, state_label = "installed", escape_line(f"installed{version}")
     return AgentChoice(
         known.name,
         escape_line(known.title),

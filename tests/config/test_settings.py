@@ -68,6 +68,9 @@ agents = ["pi"]
 
 [telemetry]
 traceparent = "random"
+
+[registry]
+url = "https://example.com/agents.json"
 """
     )
     settings = load(project, environ={})
@@ -88,6 +91,7 @@ traceparent = "random"
     assert (settings.workspace.keep_baseline_days, settings.workspace.keep_baseline_bytes) == (8, 4_000_000)
     assert (settings.own_server.enabled, settings.own_server.agents) == (True, ["pi"])
     assert settings.telemetry.traceparent == "random"
+    assert settings.registry.url == "https://example.com/agents.json"
     lines = [settings.origin(key).line for key in VALIDATORS]
     assert lines == [
         2,
@@ -118,6 +122,7 @@ traceparent = "random"
         32,
         33,
         36,
+        39,
     ]
     assert str(settings.origin("policy")) == f"{file}:3"
 

@@ -92,7 +92,7 @@ class LauncherScreen(BaseScreen):
         self._live_servers: LiveServers | None = None
         self._in_worktree = in_worktree
         self._choices: LauncherChoices | None = None  # None until they have been found
-        self._shown: list[AgentChoice | SessionChoice] = []
+        self._shown: list[AgentChoice | SessionChoice | None] = []  # None: find more agents
         self._query = ""
         self._title_width = 0  # the width, in cells, of the column with the agents' titles
 
@@ -147,15 +147,16 @@ class LauncherScreen(BaseScreen):
                 rows.append(self._row(one, above))
                 self._shown.append(one)
                 above = ()
+        if self._choices is not None:
+            rows.append(_more_agents_row(self._query, [[]] if rows else self._no_matches()))
+            self._shown.append(None)
         for list_ in self.query(SelectList):  # none while the screen closes
-            list_.empty_text = self._empty_text()
             list_.show(rows)
 
-    def _empty_text(self) -> str:
-        if self._choices is None:
-            return ""
+    def _no_matches(self) -> list[Spans]:
         key = keys.bound_keys(self, "launcher.close")
-        return f'No matches for "{escape_line(self._query)}". {key} shows all.'
+        sentence = f'No matches for "{escape_line(self._query)}". {key} shows all.'
+        return [[Segment(sentence, current_palette().dim)], []]
 
     def _groups(self) -> Iterator[tuple[str, Sequence[AgentChoice | SessionChoice]]]:
         """Yield each heading with its agents, or with the first sessions of the list."""
@@ -253,6 +254,18 @@ class LauncherScreen(BaseScreen):
         )
         self.open_dialog(McpScreen(context))
 
+    def action_find_agents(self) -> None:
+        """Show the agents of the registry, filtered like the launcher, and start the chosen one."""
+        from acp_tui.config.settings import load
+        from acp_tui.ui.screens.more_agents import MoreAgentsScreen
+
+        def start(agent: str | None) -> None:
+            self._find_choices()
+            if agent is not None:
+                self._open(agent, None)
+
+        self.open_dialog(MoreAgentsScreen(lambda: load(self._folder), self._query), start)
+
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available now. Worktrees are available only in a git repository."""
         if action == "toggle_worktree":
@@ -287,9 +300,12 @@ class LauncherScreen(BaseScreen):
     def _choose(self, index: int) -> None:
         from acp_tui.session_list.launcher_choices import AgentChoice
 
-        one = self._shown[index] if 0 <= index < len(self._shown) else None
-        if one is None:
+        if not 0 <= index < len(self._shown):
             self.app.bell()
+            return
+        one = self._shown[index]
+        if one is None:
+            self.action_find_agents()
         elif not isinstance(one, AgentChoice):
             self._open(None, one.id)
         elif one.state == "missing":
@@ -345,6 +361,12 @@ def _agent_row(agent: AgentChoice, title_width: int) -> tuple[Spans, Spans, Span
     tail = [Segment(f"{untested}{agent.state_label}", palette.warning if missing else palette.dim)]
     note = [Segment(agent.install_command, palette.faint)] if missing and agent.install_command else None
     return text, tail, note
+
+
+def _more_agents_row(query: str, above: Sequence[Spans]) -> SelectRow:
+    palette = current_palette()
+    what = f'Find "{escape_line(query)}" in the ACP registry …' if query else "Find more agents …"
+    return SelectRow([Segment("  ", palette.key)], [Segment(what, palette.text)], above=above, cut=True)
 
 
 def _session_row(one: SessionChoice) -> tuple[Spans, Spans, Spans | None]:

@@ -45,7 +45,7 @@ async def test_the_scopes_of_the_focused_widget_come_first_and_escape_and_f1_clo
 
 async def test_every_key_is_listed_as_it_is_bound() -> None:
     app = PromptApp()
-    async with app.run_test(size=(120, 600)) as pilot:
+    async with app.run_test(size=(120, 700)) as pilot:
         app.push_screen(HelpScreen(keymap={"prompt.send": "f9"}))
         await pilot.pause()
         text = "".join(segment.text for strip in app.screen._compositor.render_strips() for segment in strip)

@@ -32,6 +32,7 @@ from acp_tui.ui.schema_form.editors import ChoiceList
 from acp_tui.ui.screens.launcher import LauncherScreen
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
+from acp_tui.ui.screens.more_agents import MoreAgentsScreen
 from acp_tui.ui.screens.options import OptionsScreen
 from acp_tui.ui.screens.review.decisions_and_comments import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
@@ -77,6 +78,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "dialog": Dialog,
     "permission": PermissionScreen,
     "rule": RuleEditor,
+    "registry": MoreAgentsScreen,
     "sessions": SessionsScreen,
     "rules": RulesScreen,
     "form": SchemaFormDialog,
