@@ -125,7 +125,10 @@ class Bench:
         return client
 
     async def _initialize(self, client: SuiteClient, capabilities: dict[str, Any] | None) -> None:
-        result = await client.initialize(capabilities)
+        try:
+            result = await client.initialize(capabilities)
+        except Failed as failure:  # the checks of the handshake report it
+            raise NotSeen("the agent could not be initialized; see the handshake") from failure
         if result.get("protocolVersion") not in (1, "1", 1.0):
             raise NotOffered(f"the agent speaks version {result.get('protocolVersion')!r}, not version 1")
         if self.sign_in is not None:
@@ -146,7 +149,10 @@ class Bench:
         """Return the shared connection and its session."""
         client = await self.client()
         if self._session is None:
-            self._session = await client.new_session(self.folder("shared"))
+            try:
+                self._session = await client.new_session(self.folder("shared"))
+            except Failed as failure:  # as above
+                raise NotSeen("no session could be opened; see the sessions") from failure
             await client.settle()
         return client, self._session
 

@@ -120,7 +120,7 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "messages", "answers-to-requests-only", "v1/overview",
         "Notifications never receive responses (success or error).",
-        violation("answer-to-nothing"),
+        violation("answer-to-nothing", first=turns.cancel_without_turn),
     ),
     Check(
         "messages", "one-answer-per-request", JSON_RPC,
@@ -459,11 +459,14 @@ CHECKS: tuple[Check, ...] = (
         " generating a response.",
         sessions.set_mode,
     ),
-    Check("modes and options", "schema-set-mode", _SCHEMA, _FIELDS, schema_of_answer("session/set_mode")),
+    Check(
+        "modes and options", "schema-set-mode", _SCHEMA, _FIELDS,
+        schema_of_answer("session/set_mode", sessions.set_mode),
+    ),
     Check(
         "modes and options", "mode-updates-known", "v1/session-modes",
         "availableModes: The set of modes that the Agent can operate in.",
-        Observed(("unknown-mode",), ("current_mode_update",), by_session=True),
+        Observed(("unknown-mode",), ("current_mode_update",), by_session=True, first=sessions.set_mode),
     ),
     Check(
         "modes and options", "option-ids-differ", "v1/session-config-options",
@@ -504,7 +507,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "modes and options", "schema-set-option", _SCHEMA, _FIELDS,
-        schema_of_answer("session/set_config_option"),
+        schema_of_answer("session/set_config_option", sessions.set_option),
     ),
     # ---------------------------------------------------------------------------------- stored sessions
     Check(
@@ -531,7 +534,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-load", _SCHEMA, _FIELDS,
-        schema_of_answer("session/load", "loadSession"),
+        schema_of_answer("session/load", lifecycle.load),
     ),
     Check(
         STORED, "resume", "v1/session-setup",
@@ -551,7 +554,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-resume", _SCHEMA, _FIELDS,
-        schema_of_answer("session/resume", "sessionCapabilities", "resume"),
+        schema_of_answer("session/resume", lifecycle.resume),
     ),
     Check(
         STORED, "lists-session", "v1/session-list",
@@ -581,7 +584,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-list", _SCHEMA, _FIELDS,
-        schema_of_answer("session/list", "sessionCapabilities", "list"),
+        schema_of_answer("session/list", lifecycle.lists_session),
     ),
     Check(
         STORED, "close", "v1/session-setup",
@@ -596,7 +599,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-close", _SCHEMA, _FIELDS,
-        schema_of_answer("session/close", "sessionCapabilities", "close"),
+        schema_of_answer("session/close", lifecycle.close),
     ),
     Check(
         STORED, "fork", "https://agentclientprotocol.com/rfds/session-fork",
@@ -610,7 +613,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "schema-delete", _SCHEMA, _FIELDS,
-        schema_of_answer("session/delete", "sessionCapabilities", "delete"),
+        schema_of_answer("session/delete", lifecycle.delete),
     ),
     # ---------------------------------------------------------------------------------- sign-in
     Check(

@@ -254,6 +254,10 @@ class SuiteClient:
             raise Failed(f"{self._methods[request_id]} was not answered within {limit:g} s")
         return self._answers[request_id]
 
+    def position(self, frame: dict[str, Any]) -> int:
+        """Return the place of a frame in `records`. More can follow it before a caller is resumed."""
+        return next(index for index, record in enumerate(self.records) if record.frame is frame)
+
     def answered(self, request_id: RequestId) -> bool:
         """Return True if a request has been answered."""
         return request_id in self._answers
@@ -407,7 +411,7 @@ class Turn:
                 raise Failed(f"session/prompt was not answered within {limit:g} s, nor after session/cancel")
             raise NotSeen(f"the turn took longer than {limit:g} s; use --timeout")
         self.answer = await self.client.answer(self.request_id)
-        self._end = len(self.client.records)
+        self._end = self.client.position(self.answer) + 1
 
     @property
     def ended(self) -> bool:

@@ -15,9 +15,9 @@ FUTURE_VERSION = 65535
 
 
 async def answered(bench: Bench) -> None:
-    client = await bench.client()
-    if "protocolVersion" not in client.agent:
-        raise Failed("the answer to initialize has no protocolVersion")
+    async with bench.start() as client:
+        if "protocolVersion" not in await client.initialize():
+            raise Failed("the answer to initialize has no protocolVersion")
 
 
 async def version_is_integer(bench: Bench) -> None:

@@ -82,7 +82,7 @@ async def _reopened(bench: Bench, method: str, *capability: str) -> Reopened:
             start = len(client.records)
             request = client.send_request(method, params)
             await client.result(request)
-            end = len(client.records)
+            end = client.position(await client.answer(request))
             await client.settle()
             before = _contents(client, session, start, end)
             after = _contents(client, session, end, len(client.records))
@@ -136,6 +136,7 @@ async def lists_session(bench: Bench) -> None:
 
 async def list_filters(bench: Bench) -> None:
     client, _ = await _listable(bench)
+    await bench.turn("reply")  # a session in another folder
     folder = bench.folder("stored")
     for info in await _list(client, cwd=str(folder)):
         if not isinstance(cwd := info.get("cwd"), str) or Path(cwd).resolve() != folder:

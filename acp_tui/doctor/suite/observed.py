@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,12 +28,13 @@ class Observed:
     by_session: bool = False
     turns: tuple[str, ...] = ()
     """The purposes of prompts that make the agent send such messages."""
-    capability: tuple[str, ...] = ()
-    """The capability without which the agent need not send them."""
+    first: Callable[[Bench], Awaitable[None]] | None = None
+    """Another check that makes the agent send them. If it raises `NotOffered`, so does this one."""
 
     async def __call__(self, bench: Bench) -> None:
-        if self.capability:
-            (await bench.client()).require(*self.capability)
+        if self.first is not None:
+            with suppress(Failed, NotSeen):
+                await self.first(bench)
         await run_turns(bench, self.turns)
         found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
         bench.evidence += [one.record for one in found if one.record is not None]
@@ -59,9 +60,9 @@ TOOL_TURNS = ("read", "edit", "command")
 """The purposes of prompts that make the agent use tools."""
 
 
-def violation(name: str, *seen: str) -> Observed:
+def violation(name: str, *seen: str, first: Callable[[Bench], Awaitable[None]] | None = None) -> Observed:
     """Return a check for a violation on a connection as a whole."""
-    return Observed((name,), seen)
+    return Observed((name,), seen, turns=("reply", "read"), first=first)
 
 
 def tool_violation(name: str, *seen: str) -> Observed:
@@ -69,9 +70,9 @@ def tool_violation(name: str, *seen: str) -> Observed:
     return Observed((name,), seen, by_session=True, turns=TOOL_TURNS)
 
 
-def schema_of_answer(method: str, *capability: str) -> Observed:
-    """Return a check for the schema of the answers to a request, which may need a capability of the agent."""
-    return Observed((f"schema:{method}",), (f"answer:{method}",), capability=capability)
+def schema_of_answer(method: str, first: Callable[[Bench], Awaitable[None]] | None = None) -> Observed:
+    """Return a check for the schema of the answers to a request; `first` makes the suite send it."""
+    return Observed((f"schema:{method}",), (f"answer:{method}",), turns=("reply",), first=first)
 
 
 def schema_of_call(*methods: str) -> Observed:
@@ -108,6 +109,7 @@ def update_kind(record: Record) -> str:
 
 
 async def utf_8(bench: Bench) -> None:
+    await run_turns(bench, ("reply",))
     for record in bench.received():
         if isinstance(record.frame, str) and "\ufffd" in record.frame:
             bench.evidence.append(record)

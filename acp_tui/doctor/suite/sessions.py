@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.doctor.behaviour_check import objects_in
 from acp_tui.doctor.suite.bench import require_success
 from acp_tui.doctor.suite.client import Failed, NotOffered, NotSeen
-from acp_tui.doctor.suite.observed import update_kind
+from acp_tui.doctor.suite.observed import run_turns, update_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,6 +65,7 @@ async def next_prompt(bench: Bench) -> None:
 
 async def known_sessions(bench: Bench) -> None:
     """Check the session of all messages seen so far."""
+    await run_turns(bench, ("reply",))
     seen = False
     for client in bench.clients:
         known = _known_sessions(client)

@@ -199,10 +199,8 @@ async def cancelled_without_error(bench: Bench) -> None:
 
 async def nothing_after_cancelled(bench: Bench) -> None:
     turn = await _cancelled_turn(bench)
-    records = turn.client.records
-    answered = next(i for i, one in enumerate(records) if one.frame is turn.answer)
     later = []
-    for record in records[answered + 1 :]:
+    for record in turn.client.records[turn.client.position(turn.answer) + 1 :]:
         if record.direction == "sent" and "method" in record.frame:
             break  # the next check
         later.append(record.frame)
