@@ -38,6 +38,7 @@ See `acp-tui run --help` for all of them, and `acp-tui COMMAND --help` for the o
 COMMANDS = {
     "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
     "exec": "run one prompt non-interactively",
+    "compare": "send one prompt to several agents, each in a git worktree of its own",
     "doctor": "check an agent: identity, capabilities, protocol violations",
     "agents": "list known agents, show one, or install more",
     "login": "sign in to an agent",
@@ -146,11 +147,12 @@ def _take_late_words(args: argparse.Namespace, unknown: list[str]) -> None:
 
 
 def _cut_command_line(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the words for argparse to parse, and separately the COMMAND of `tap -- COMMAND`.
+    """Return the words for argparse to parse, and separately those after `--`.
 
-    Also that of `mcp add NAME -- COMMAND`.
+    These are the COMMAND of `mcp add NAME -- COMMAND` and of `tap -- COMMAND`, or the PROMPT of
+    `compare AGENT AGENT -- PROMPT`.
     """
-    if (words[:2] == ["mcp", "add"] or words[:1] == ["tap"]) and "--" in words:
+    if (words[:2] == ["mcp", "add"] or words[:1] in (["tap"], ["compare"])) and "--" in words:
         position = words.index("--")
         return words[:position], words[position + 1 :]
     return words, []

@@ -67,7 +67,7 @@ def conversation_worktree(
     created = create_worktree(
         folder,
         paths().data,
-        agent=agent,
+        agent=getattr(args, "branch_label", None) or agent,
         name=args.worktree_name,
         trusted=args.trust_folder or context.is_trusted(folder),
     )

@@ -150,9 +150,13 @@ class ProgressPrinter:
     Before each line, `break_line` is called to end an unfinished line on stdout.
     """
 
-    def __init__(self, session: Session, break_line: Callable[[], None] = lambda: None) -> None:
+    def __init__(
+        self, session: Session, break_line: Callable[[], None] = lambda: None, prefix: str = ""
+    ) -> None:
+        """`prefix` is printed at the beginning of each line."""
         self._session = session
         self._break_line = break_line
+        self._prefix = prefix
         self._printed: dict[int, str] = {}  # last line of each entry, by id
         self.is_prompted = False
         """True once the prompt was sent: what the agent says from then on is the answer."""
@@ -228,7 +232,7 @@ class ProgressPrinter:
 
     def _print(self, text: str) -> None:
         self._break_line()
-        print(f"· {escape_line(text)}", file=sys.stderr, flush=True)
+        print(f"· {self._prefix}{escape_line(text)}", file=sys.stderr, flush=True)
 
 
 def is_same_file(one: TextIO, other: TextIO) -> bool:
@@ -323,9 +327,9 @@ class JsonOutput:
 
     shows_history = False
 
-    def __init__(self, stream: TextIO, session: Session) -> None:
+    def __init__(self, stream: TextIO, session: Session, prefix: str = "") -> None:
         self._stream = stream
-        self._progress = ProgressPrinter(session)
+        self._progress = ProgressPrinter(session, prefix=prefix)
 
     def print_record(self, _record: Record, events: Sequence[Event], changes: Sequence[Change]) -> None:
         self._progress.take_greeting(events)
@@ -393,7 +397,7 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
             print_message(headless.failure)
 
     try:
-        await headless.run(_turn(headless, prompt))
+        await headless.run(run_turn(headless, prompt))
         if headless.stopped_by != signal.SIGPIPE:
             await headless.finish(end())
     finally:
@@ -410,7 +414,8 @@ async def execute(args: argparse.Namespace, agent: str | None, prompt: str) -> i
     return OK if conversation.session.stop_reason == "end_turn" else OTHER_STOP
 
 
-async def _turn(headless: HeadlessRun, prompt: str) -> None:
+async def run_turn(headless: HeadlessRun, prompt: str) -> None:
+    """Start the agent, open the session and send the prompt."""
     conversation = headless.conversation
     await conversation.start()
     await headless.open()

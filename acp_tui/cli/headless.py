@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,8 +55,17 @@ class HeadlessRun:
         *,
         terminal_sign_in: bool | None = None,
         own_tools: bool = True,
+        say: Callable[[str], None] = print_message,
     ) -> None:
-        """Create the conversation. If `own_tools` is False, the agent never gets acp-tui's own MCP server."""
+        """Create the conversation.
+
+        Args:
+            args: The arguments of the command.
+            agent: The agent's name; None if the arguments name it otherwise.
+            terminal_sign_in: Whether sign-in methods that need a terminal can be used.
+            own_tools: If False, the agent never gets acp-tui's own MCP server.
+            say: Prints a sentence about the settings or the workspace.
+        """
         self._args = args
         if args.cwd is None and not getattr(args, "resume", None):
             _require_narrow_workspace(Path.cwd())
@@ -69,6 +78,8 @@ class HeadlessRun:
         self.stderr_tail: list[str] = []
         """The last lines of the agent's stderr before a failure, safe to display."""
         self.stopped_by: int | None = None  # the signal that ended the run
+        self.who = "the agent"
+        """What messages call the agent."""
         self.before_message: Callable[[], None] = lambda: None
         """Called before a message is printed during the run."""
         self.printing = False
@@ -77,23 +88,18 @@ class HeadlessRun:
         self._work: asyncio.Task[None] | None = None
         self._cancelling: asyncio.Task[None] | None = None
         self._timers: list[asyncio.TimerHandle] = []
-        print_problems(self._setup.app_context.settings)
-        for notice in self._setup.app_context.notices:
-            print_message(notice)
-        self._decide_about_project(trusted=args.trust_folder)
+        print_problems(self._setup.app_context.settings, say)
+        for notice in [*self._setup.app_context.notices, *self._setup.take_notices()]:
+            say(notice)
+        if not args.trust_folder:
+            self._leave_out_servers(say)
 
-    def _decide_about_project(self, *, trusted: bool) -> None:
-        """Leave out the folder's MCP servers unless the folder is trusted.
-
-        Print which servers are used or left out.
-        """
-        project = self._setup.project
-        for notice in self._setup.take_notices():
-            print_message(notice)
-        if not trusted and (names := project.trust_nothing()):
+    def _leave_out_servers(self, say: Callable[[str], None]) -> None:
+        """Leave out the folder's MCP servers, because the folder is not trusted."""
+        if names := self._setup.project.trust_nothing():
             self._setup.use_project_servers()
             left_out = mcp_servers_named(names)
-            print_message(f"Left out because this folder is not trusted: {left_out} (use --trust-folder).")
+            say(f"Left out because this folder is not trusted: {left_out} (use --trust-folder).")
 
     # ---- opening
 
@@ -140,9 +146,13 @@ class HeadlessRun:
 
     # ---- running
 
-    async def run(self, work: Coroutine[None, None, None]) -> None:
-        """Await `work` with timeout and signal handlers. A `UserError` is stored in `failure`, not raised."""
-        self._install_signal_handlers()
+    async def run(self, work: Coroutine[None, None, None], *, handle_signals: bool = True) -> None:
+        """Await `work` with timeout and signal handlers. A `UserError` is stored in `failure`, not raised.
+
+        If `handle_signals` is False, the caller has created `EndSignals`.
+        """
+        if handle_signals:
+            EndSignals([self])
         if self._args.timeout is not None:
             self._call_later(self._args.timeout, self._on_timeout)
         await self.finish(work)
@@ -174,25 +184,19 @@ class HeadlessRun:
     async def close(self) -> None:
         """Close the conversation and prune old sessions."""
         await self.conversation.close()
+        if self._setup.worktree_lock is not None:
+            self._setup.worktree_lock.release()
         self._setup.app_context.prune()
 
     # ---- stopping
 
-    def _install_signal_handlers(self) -> None:
-        loop = asyncio.get_running_loop()
-        loop.add_signal_handler(signal.SIGINT, self._on_interrupt)
-        for number in (signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, self._on_end_signal, number)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, self._unblock)  # the loop gets signals through its wakeup fd as well
-
-    def _unblock(self, number: int, _frame: object) -> None:
+    def unblock(self, number: int) -> None:
         """Interrupt a blocked write, during which the loop's own handlers cannot run."""
         self._interruptions += number == signal.SIGINT
         if self.printing and (number != signal.SIGINT or self._interruptions > 1):
             raise OutputBlockedError
 
-    def _on_interrupt(self) -> None:
+    def interrupt(self) -> None:
         """Cancel the running turn. If there is none, or on a second interrupt, stop at once."""
         first = self.stopped_by is None
         self.stopped_by = signal.SIGINT
@@ -200,9 +204,9 @@ class HeadlessRun:
             self._cancelling = asyncio.create_task(self._cancel())
             self.before_message()
             if sys.stdin.isatty():
-                print_message("Asked the agent to stop; Ctrl+C again ends it.")
+                print_message(f"Asked {self.who} to stop; Ctrl+C again ends it.")
             else:
-                print_message(f"Asked the agent to stop; it has {CANCEL_GRACE_SECONDS:g} s.")
+                print_message(f"Asked {self.who} to stop; it has {CANCEL_GRACE_SECONDS:g} s.")
                 self._call_later(CANCEL_GRACE_SECONDS, self._on_ignored_cancel)
         else:
             self._abort()
@@ -211,7 +215,8 @@ class HeadlessRun:
         self.failure = f"The agent did not stop within {CANCEL_GRACE_SECONDS:g} s."
         self._abort()
 
-    def _on_end_signal(self, number: int) -> None:
+    def end(self, number: int) -> None:
+        """Stop at once, because of a signal."""
         self.stopped_by = number
         self._abort()
 
@@ -221,7 +226,7 @@ class HeadlessRun:
         if self.conversation.session.working:
             self._cancelling = asyncio.create_task(self._cancel())
             self.before_message()
-            print_message(f"Asked the agent to stop after {self._args.timeout:g} s (--timeout).")
+            print_message(f"Asked {self.who} to stop after {self._args.timeout:g} s (--timeout).")
             self._call_later(TIMEOUT_GRACE_SECONDS, self._abort)
         else:
             self._abort()
@@ -237,3 +242,29 @@ class HeadlessRun:
         """Ask the agent to stop the turn. Errors are ignored: their cause makes the turn itself fail, too."""
         with suppress(UserError):
             await self.conversation.cancel()
+
+
+class EndSignals:
+    """Handles SIGINT, SIGTERM and SIGHUP for one or several runs until the process ends."""
+
+    def __init__(self, runs: Sequence[HeadlessRun]) -> None:
+        """`runs` may grow later. Call this in the event loop."""
+        self._runs = runs
+        self.received: int | None = None
+        """The last signal."""
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(number, self._on_signal, number)
+            signal.signal(number, self._unblock)  # the loop gets signals through its wakeup fd as well
+
+    def _on_signal(self, number: int) -> None:
+        self.received = number
+        for run in self._runs:
+            if number == signal.SIGINT:
+                run.interrupt()
+            else:
+                run.end(number)
+
+    def _unblock(self, number: int, _frame: object) -> None:
+        for run in self._runs:
+            run.unblock(number)

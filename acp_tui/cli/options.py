@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,9 +33,13 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def add_command_option(parser: argparse.ArgumentParser) -> None:
-    about = "start the agent with this command"
-    parser.add_argument("--command", dest="program", metavar="'PROG ARGS'", help=about)
+def add_command_option(parser: argparse.ArgumentParser, *, several: bool = False) -> None:
+    """Add `--command`, which sets `args.program`, or with `several` the list `args.programs`."""
+    about = (
+        "start an agent with this command (repeatable)" if several else "start the agent with this command"
+    )
+    how: dict[str, Any] = REPEATABLE | {"dest": "programs"} if several else {"dest": "program"}
+    parser.add_argument("--command", **how, metavar="'PROG ARGS'", help=about)
 
 
 def add_folder_options(parser: argparse.ArgumentParser) -> None:
@@ -57,9 +62,11 @@ def add_account_options(parser: argparse.ArgumentParser) -> None:
     add_command_option(parser)
 
 
-def add_agent_options(parser: argparse.ArgumentParser, *, policy: str = "deny") -> None:
-    """Add the options that select the agent, its workspace, MCP servers and permissions."""
-    add_command_option(parser)
+def add_agent_options(
+    parser: argparse.ArgumentParser, *, policy: str = "deny", several: bool = False
+) -> None:
+    """Add the options that select one or several agents, their workspace, MCP servers and permissions."""
+    add_command_option(parser, several=several)
     about = "version of the protocol to ask the agent for (default: 1)"
     parser.add_argument("--protocol", choices=PROTOCOLS, help=about)
     add_folder_options(parser)
@@ -86,11 +93,15 @@ def add_unattended_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="cancel the turn after SECONDS")
 
 
-def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
-    """Add `--mode` and `--set`, and the options that resume a session. Return the group of the latter."""
+def add_setting_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mode", metavar="MODE", help="set the agent's mode, by id or name")
     about = "set an agent option, or the model with model=… (repeatable)"
     parser.add_argument("--set", **REPEATABLE, type=assignment, metavar="KEY=VALUE", help=about)
+
+
+def add_session_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add `--mode` and `--set`, and the options that resume a session. Return the group of the latter."""
+    add_setting_options(parser)
     choice = parser.add_mutually_exclusive_group()
     choice.add_argument("--resume", metavar="ID", help="resume a session, by acp-tui's id or the agent's id")
     choice.add_argument(
@@ -143,6 +154,20 @@ def agent_and_prompt(words: list[str], program: str | None, *, needed: bool) -> 
     return agent, words[0] if words else None
 
 
+def read_prompt(word: str | None) -> str:
+    """Return the prompt: `word`, or what stdin contains if that is "-" or None. Raises `UserError`."""
+    if word is None and sys.stdin.isatty():
+        raise UsageError("No prompt given. Pass one, or - to read it from stdin.")
+    try:
+        text = word if word is not None and word != "-" else sys.stdin.read()
+        text.encode()
+    except UnicodeError:
+        raise UsageError("The prompt is not valid UTF-8.") from None
+    if not text.strip():
+        raise UsageError("The prompt is empty.")
+    return text
+
+
 def require_agent(agent: str | None, program: str | None) -> None:
     """Raise `UsageError` if the command line names neither an agent nor a program."""
     if agent is None and program is None:
@@ -175,15 +200,15 @@ def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def print_problems(settings: Settings) -> None:
+def print_problems(settings: Settings, say: Callable[[str], None] = print_message) -> None:
     """Print the first `MAX_PROBLEMS` problems, and how many more there are."""
     from acp_tui.config.agent_catalogue import settings_problems
 
     problems = settings_problems(settings)
     for problem in problems[:MAX_PROBLEMS]:
-        print_message(str(problem))
+        say(str(problem))
     if (more := len(problems) - MAX_PROBLEMS) > 0:
-        print_message(f"{pluralize(more, 'more problem')} in the settings; run `acp-tui config check`.")
+        say(f"{pluralize(more, 'more problem')} in the settings; run `acp-tui config check`.")
 
 
 def print_problem_count(settings: Settings) -> None:

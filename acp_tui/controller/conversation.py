@@ -583,6 +583,10 @@ class UserCommands:
         self._note(TerminalCreated(terminal, "user", line, self._cwd))
         return terminal
 
+    async def wait(self, terminal_id: str) -> None:
+        """Wait until a command that `run` has started has ended."""
+        await self._terminals.wait_for_exit(terminal_id)
+
     async def kill(self, terminal_id: str) -> None:
         """End the process group of a command. Do nothing if the group has ended or the id is unknown."""
         try:

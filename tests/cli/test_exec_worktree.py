@@ -53,7 +53,7 @@ def test_files_of_the_worktree_are_edited_like_those_of_a_project(project: Path)
 
 def test_a_worktree_that_cannot_be_made_is_explained_in_one_sentence(tmp_path: Path) -> None:
     run = execute(steps(), "--worktree", cwd=tmp_path)
-    assert run.err == f"acp-tui: {tmp_path} is not in a git repository, which --worktree needs.\n"
+    assert run.err == f"acp-tui: {tmp_path} is not in a git repository, which a worktree needs.\n"
     assert run.code == 1
 
 

@@ -160,13 +160,13 @@ def agent(module: str, *args: str) -> str:
     return shlex.join([sys.executable, "-m", f"tests.fake_agents.{module}", *args])
 
 
-def own_agent(home: Path, settings: str, module: str, *args: str) -> str:
+def own_agent(home: Path, settings: str, module: str, *args: str, name: str = "own") -> str:
     """Define an agent in the user's settings, which is one of `tests/fake_agents`. Return its name."""
-    file = home / "config" / "agents" / "own.toml"
+    file = home / "config" / "agents" / f"{name}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", f"tests.fake_agents.{module}", *args]
     file.write_text(f"command = {json.dumps(command)}\n{settings}\n")
-    return "own"
+    return name
 
 
 def offers(**given: Any) -> str:

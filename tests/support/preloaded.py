@@ -18,9 +18,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multiprocessing.context import ForkServerContext, ForkServerProcess
 
-COMMANDS = ("config", "doctor", "exec", "export", "mcp", "permissions", "replay", "run", "sessions", "trust")
+COMMANDS = (
+    "compare",
+    "config",
+    "doctor",
+    "exec",
+    "export",
+    "mcp",
+    "permissions",
+    "replay",
+    "run",
+    "sessions",
+    "trust",
+)
 MODULES = [
-    *("acp.connection", "acp.schema", "acp_tui.cli.exec_run", "acp_tui.cli.commands.doctor"),
+    *("acp.connection", "acp.schema", "acp_tui.cli.comparison_run", "acp_tui.cli.commands.doctor"),
     *("acp_tui.ui.app", "acp_tui.ui.conversation.conversation_screen"),
     *("acp_tui.ui.entries.messages", "acp_tui.ui.entries.tool_call"),
     *(f"acp_tui.cli.commands.{command}" for command in COMMANDS),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from acp_tui.cli.options import (
     add_agent_options,
@@ -11,8 +10,8 @@ from acp_tui.cli.options import (
     add_unattended_options,
     add_worktree_options,
     agent_and_prompt,
+    read_prompt,
 )
-from acp_tui.errors import UsageError
 
 EPILOG = """\
 exit codes: 0 turn completed; 1 failure; 2 usage error; 3 other stop reason; 130 cancelled.
@@ -58,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     agent, word = agent_and_prompt(args.words, args.program, needed=not is_resumed)
     if is_resumed and word is None and agent is not None:
         agent, word = None, agent  # the single argument is the prompt: the recording names the agent
-    prompt = _prompt(word)
+    prompt = read_prompt(word)
     if args.continue_latest:
         from acp_tui.cli.recordings import latest_session
 
@@ -70,16 +69,3 @@ def run(args: argparse.Namespace) -> int:
     from acp_tui.cli.exec_run import execute
 
     return asyncio.run(execute(args, agent, prompt))
-
-
-def _prompt(word: str | None) -> str:
-    if word is None and sys.stdin.isatty():
-        raise UsageError("No prompt given. Pass one, or - to read it from stdin.")
-    try:
-        text = word if word is not None and word != "-" else sys.stdin.read()
-        text.encode()
-    except UnicodeError:
-        raise UsageError("The prompt is not valid UTF-8.") from None
-    if not text.strip():
-        raise UsageError("The prompt is empty.")
-    return text

@@ -102,15 +102,15 @@ def default_arguments() -> argparse.Namespace:
 def run(args: argparse.Namespace) -> int:
     """Run the app and return the exit code."""
     require_terminal("`acp-tui exec` works without a terminal")
-    return _run(partial(app_for, args))
+    return run_screen(partial(app_for, args))
 
 
 def run_sessions(args: argparse.Namespace) -> int:
     """Run the app with the list of recorded sessions, and return the exit code."""
-    return _run(partial(sessions_app, args))
+    return run_screen(partial(sessions_app, args))
 
 
-def _run(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> int:
+def run_screen(make_app: Callable[[Callable[[ConversationSetup], None]], AcpTui]) -> int:
     from acp_tui.ui.terminal import gc_control
 
     gc_control.pause()  # until the first screen is up
@@ -166,14 +166,19 @@ def app_for(
 
     from acp_tui.ui.app import AcpTui
 
-    launcher = partial(_launcher, args, on_created)
+    launcher = partial(launcher_screen, args, on_created)
     has_agent = agent is not None or args.program is not None or args.resume
     conversation = partial(
-        _conversation, _changed(args), on_created, agent, prompt, chosen_by_project=chosen_by_project
+        conversation_screen,
+        changed_arguments(args),
+        on_created,
+        agent,
+        prompt,
+        chosen_by_project=chosen_by_project,
     )
     if has_agent and args.worktree_name:  # the name is for the first conversation only
         args.worktree, args.worktree_name = True, None
-    sessions = partial(_sessions, args, on_created)
+    sessions = partial(sessions_screen, args, on_created)
     start = conversation if has_agent else sessions if args.pick else launcher
     if tabs:
         start = partial(_restored_tab, tabs[active_index(tabs)], conversation)
@@ -211,7 +216,7 @@ def _restored_tab(tab: SavedTab, make: Callable[[], BaseScreen]) -> BaseScreen:
     return screen
 
 
-def _changed(args: argparse.Namespace, **changes: object) -> argparse.Namespace:
+def changed_arguments(args: argparse.Namespace, **changes: object) -> argparse.Namespace:
     return argparse.Namespace(**(vars(args) | changes))
 
 
@@ -225,7 +230,7 @@ def _stored_conversation(
     The command line's options for agent, folders and worktree are ignored.
     """
     folder = Path(wanted.folder) if wanted.folder is not None else None
-    given = _changed(
+    given = changed_arguments(
         args,
         program=wanted.program,
         resume=wanted.session or None,
@@ -235,7 +240,7 @@ def _stored_conversation(
         worktree=False,
         worktree_name=None,
     )
-    screen = _conversation(
+    screen = conversation_screen(
         given,
         on_created,
         wanted.agent,
@@ -258,11 +263,11 @@ def sessions_app(
     from acp_tui.ui.app import AcpTui
 
     return AcpTui(
-        partial(_sessions, args, on_created),
+        partial(sessions_screen, args, on_created),
         theme=args.theme,
         settings=early_settings.read(Path(args.cwd or ".")),
-        launcher=partial(_launcher, args, on_created),
-        sessions=partial(_sessions, args, on_created),
+        launcher=partial(launcher_screen, args, on_created),
+        sessions=partial(sessions_screen, args, on_created),
     )
 
 
@@ -286,7 +291,7 @@ def _default_agent(settings: early_settings.EarlySettings) -> tuple[str | None, 
     return agent.name, True
 
 
-def _conversation(
+def conversation_screen(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
     agent: str | None,
@@ -322,7 +327,7 @@ def _conversation(
 
     def new_session(draft: PromptDraft | None) -> BaseScreen:
         """Return the screen of a new session with the agent and the folder of this conversation."""
-        given, name = _changed(args, resume=None), agent
+        given, name = changed_arguments(args, resume=None), agent
         if setups:
             conversation = setups[-1].conversation
             setups[-1].worktree_passed_on = True
@@ -332,7 +337,7 @@ def _conversation(
                 given.program = shlex.join(conversation.launch.command)
             elif args.program is None:
                 name = conversation.launch.name
-        return _conversation(given, on_created, name, None, draft=draft)
+        return conversation_screen(given, on_created, name, None, draft=draft)
 
     program = (args.program or "").split()
     name = agent or (program[0].rpartition("/")[2] if program else "the agent")
@@ -341,7 +346,7 @@ def _conversation(
     )
 
 
-def _launcher(
+def launcher_screen(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
     *,
@@ -370,10 +375,10 @@ def _launcher(
 
         if session is not None:
             return _stored_conversation(args, on_created, SessionToOpen(session))
-        given = _changed(args, program=None, resume=None, worktree=in_worktree, worktree_name=None)
+        given = changed_arguments(args, program=None, resume=None, worktree=in_worktree, worktree_name=None)
         if in_worktree:
             given.worktree_name, args.worktree_name = args.worktree_name, None
-        return _conversation(given, on_created, agent, None)
+        return conversation_screen(given, on_created, agent, None)
 
     def read_servers() -> tuple[list[Server], list[UnsentServer]]:
         from acp_tui.cli.mcp.server_selection import servers_here
@@ -385,7 +390,7 @@ def _launcher(
     return LauncherScreen(read, start, folder, read_servers, over=over, in_worktree=in_worktree)
 
 
-def _sessions(
+def sessions_screen(
     args: argparse.Namespace,
     on_created: Callable[[ConversationSetup], None],
     *,

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from acp_tui.session.record import Change, Record
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
     from acp_tui.wire.entry_frames import EntryPlace
+    from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
 
 REPEAT_SECONDS = 1.0
@@ -181,6 +182,7 @@ class ConversationScreen(SessionScreen):
 
     def start_failed(self, error: UserError) -> None:
         """Tell the app that the agent did not start, so that the app closes this screen."""
+        self.failure = str(error)
         self.post_message(self.Failed(self, error))
 
     def opening_started(self) -> None:
@@ -490,6 +492,10 @@ class ConversationScreen(SessionScreen):
     async def may_close(self) -> bool:
         """Ask whether to keep, merge or discard the worktree. Return False to keep the screen open."""
         return await self._worktree.may_close()
+
+    def discard_worktree(self, status: WorktreeStatus, *, merged: str = "") -> None:
+        """Remove the worktree when the screen is closed, if the worktree still has this status."""
+        self._worktree.discard(status, merged)
 
     def stay_open(self) -> None:
         """Forget what the user decided about the worktree, because the screen is not closed after all."""

@@ -101,6 +101,13 @@ class WorktreeFinish:
             self._screen.notify_error(error)
             return True
 
+    def discard(self, status: WorktreeStatus, merged: str) -> None:
+        """Remove the worktree when the conversation is closed, if the worktree still has this status."""
+        from acp_tui.ui.screens.worktree import FinishDecision
+
+        self._decision = FinishDecision(status, merged)
+        self._merged = merged
+
     def forget_decision(self) -> None:
         """Forget the user's answer. Until the next one, only an unchanged worktree is removed."""
         self._decision = None

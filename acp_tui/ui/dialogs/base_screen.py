@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from acp_tui.ui.keys.key_sequencer import KeySequencer
     from acp_tui.ui.terminal.passthrough import TabProgress, WindowTitle
     from acp_tui.ui.widgets.status_line import StatusFacts
+    from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
 
 @runtime_checkable
@@ -172,11 +173,17 @@ class BaseScreen(ResponsiveScreen[None]):
     lists_sessions: ClassVar[bool] = False
     """Whether this is the screen with the recorded sessions."""
 
+    shows_other_tabs: ClassVar[bool] = False
+    """Whether this screen shows what the agents in the other tabs do, so that no toast has to tell."""
+
     is_placeholder: ClassVar[bool] = False
     """Whether another screen replaces this one as soon as it is shown."""
 
     closing_note: str = ""
     """A sentence to print when acp-tui ends. Those of a conversation are in its setup."""
+
+    failure: str = ""
+    """Why the conversation could not be started, in a sentence; empty if it could, or was not yet."""
 
     mode: str | None = None
     """The Textual mode of this screen, set by the app. None stands for the app's current mode."""
@@ -283,6 +290,12 @@ class BaseScreen(ResponsiveScreen[None]):
         Return False to keep the screen open. Call this in a worker.
         """
         return True
+
+    def discard_worktree(self, status: WorktreeStatus, *, merged: str = "") -> None:
+        """Remove the worktree when the screen is closed, if the worktree still has this status.
+
+        `merged` says what was merged before.
+        """
 
     def stay_open(self) -> None:
         """Forget what the user decided in `may_close`, because the screen is not closed after all."""

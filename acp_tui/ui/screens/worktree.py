@@ -232,6 +232,36 @@ def discard_question(worktree: Worktree, status: WorktreeStatus) -> GuardedQuest
     )
 
 
+class Loss(NamedTuple):
+    """The work of one agent that would be deleted."""
+
+    agent: str
+    worktree: Worktree
+    status: WorktreeStatus
+
+
+def discard_others_question(kept: str, losses: Sequence[Loss]) -> GuardedQuestion[FinishAnswer]:
+    """Return the question that confirms the deletion of several worktrees. `kept` is the agent that stays."""
+    facts: list[tuple[str, str]] = []
+    for agent, worktree, status in losses:
+        summary = "nothing has changed" if status.is_unchanged else _summary(status)
+        facts += [("discarded", f"{agent}: {summary}"), ("branch", worktree.branch), *_contents(status)]
+    names = ", ".join(loss.agent for loss in losses)
+    return GuardedQuestion(
+        title=f"Keep {kept} and discard the rest?",
+        text=(
+            f"This ends the conversations with {names}, and deletes their worktrees and branches with"
+            " everything listed here. It cannot be undone. Then acp-tui asks about the worktree to keep."
+        ),
+        facts=tuple(facts),
+        answers=(
+            FinishAnswer("Do not discard anything", "keep"),
+            FinishAnswer(f"Discard {names}", "discard", grants=True),
+        ),
+        close_label="back",
+    )
+
+
 def _contents(status: WorktreeStatus) -> Iterator[tuple[str, str]]:
     """Yield labels and values for the commits and files that are only in the worktree."""
     yield from _list("commits", status.commits)

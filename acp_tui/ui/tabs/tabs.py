@@ -114,6 +114,19 @@ class Tabs:
             self._app.add_mode(tab.mode, lambda: screen)
             await self._switch_to(tab)
 
+    async def open_behind(self, screen: BaseScreen) -> Tab:
+        """Open a screen in a new tab after the others, behind the current tab. Return the new tab."""
+        async with self._changing:
+            tab, current = Tab(self._new_mode(), screen), self.current
+            self._tabs.append(tab)
+            self._app.add_mode(tab.mode, lambda: screen)
+            with self._app.batch_update():  # Textual mounts a screen only when it is shown
+                await self._app.switch_mode(tab.mode)
+                if current is not None:
+                    await self._app.switch_mode(current.mode)
+            self._changed()
+            return tab
+
     async def replace(self, before: BaseScreen, screen: BaseScreen) -> None:
         """Show `screen` in the tab of `before`. `before` is closed with its dialogs and all it owns."""
         async with self._changing:
@@ -228,7 +241,8 @@ class Tabs:
             return
         was_asking, in_front = tab.asked_at is not None, tab is self.current
         tab.update(screen.tab_state, time.time(), in_front=in_front)
-        if tab.asked_at is not None and not was_asking and not in_front:
+        is_seen = in_front or (self.current is not None and self.current.screen.shows_other_tabs)
+        if tab.asked_at is not None and not was_asking and not is_seen:
             self._announce(tab)
         self._changed()
 

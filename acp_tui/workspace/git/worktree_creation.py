@@ -54,13 +54,7 @@ def create_worktree(
         UserError: There is no repository or no commit, the branch exists, or the files cannot be written.
             Also if the repository's own configuration defines filters and `trusted` is False.
     """
-    folder = folder.resolve()
-    git, top, base = _repository_at(folder, data_dir, trusted=trusted)
-    subfolder = folder.relative_to(top).as_posix() if folder != top else ""
-    if subfolder and not git.has_folder(base, subfolder):
-        raise UserError(f"A worktree would not contain {subfolder}/: it is not in the last commit.")
-    if not trusted:
-        _refuse_filters(git)
+    git, top, base, subfolder = require_repository(folder.resolve(), data_dir, trusted=trusted)
     target = git.current_branch()
     branch = _named_branch(git, name, base) if name is not None else _free_branch(git, agent, base)
     path = _check_out(git, branch, worktrees_of_repository(data_dir, top), trusted=trusted)
@@ -99,28 +93,39 @@ def restore_worktree(worktree: Worktree) -> Worktree:
 # --------------------------------------------------------------------------- the repository
 
 
-def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
-    """Find the repository of a folder. Return the repository's `UserGit`, top folder and HEAD commit id.
+def require_repository(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str, str]:
+    """Find the repository of a folder, which must be resolved, and check that a worktree can be created.
 
-    Raises `UserError` if the repository cannot have worktrees.
+    Return the repository's `UserGit`, its top folder, the id of its HEAD commit, and the path of `folder`
+    below the top folder. Raises `UserError` as `create_worktree` does.
     """
+    git, top, base = _repository_at(folder, data_dir, trusted=trusted)
+    subfolder = folder.relative_to(top).as_posix() if folder != top else ""
+    if subfolder and not git.has_folder(base, subfolder):
+        raise UserError(f"A worktree would not contain {subfolder}/: it is not in the last commit.")
+    if not trusted:
+        _refuse_filters(git)
+    return git, top, base, subfolder
+
+
+def _repository_at(folder: Path, data_dir: Path, *, trusted: bool) -> tuple[UserGit, Path, str]:
     repository = find_repository(folder)
     if repository is None:
         if found := find_repository_folder(str(folder)):
-            raise UserError(f"{found} is a bare repository; --worktree needs one with a checkout.")
-        raise UserError(f"{folder} is not in a git repository, which --worktree needs.")
+            raise UserError(f"{found} is a bare repository; a worktree needs one with a checkout.")
+        raise UserError(f"{folder} is not in a git repository, which a worktree needs.")
     if is_own_worktree(repository.top, data_dir):
-        raise UserError("This folder is already in a worktree of acp-tui; start without --worktree.")
+        raise UserError("This folder is already in a worktree of acp-tui; start in your own checkout.")
     git = UserGit(repository.top, trusted=trusted)
     if git.top_folder().resolve() != repository.top.resolve():
-        raise UserError("--worktree does not support a repository that sets core.worktree.")
+        raise UserError("A worktree cannot be created in a repository that sets core.worktree.")
     if git.is_submodule():
         raise UserError(
-            f"{repository.top} is a submodule; use --worktree in the repository that contains it."
+            f"{repository.top} is a submodule; create a worktree of the repository that contains it."
         )
     base = git.commit_id("HEAD")
     if not base:
-        raise UserError("The repository has no commit yet; --worktree needs one to start from.")
+        raise UserError("The repository has no commit yet; a worktree needs one to start from.")
     return git, repository.top, base
 
 

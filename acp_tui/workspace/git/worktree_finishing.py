@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from acp_tui.config.paths import paths
@@ -50,6 +50,11 @@ class WorktreeStatus:
     def is_dirty(self) -> bool:
         """Whether there are changed or untracked files to commit."""
         return bool(self.changed or self.untracked)
+
+    def has_same_work(self, other: WorktreeStatus) -> bool:
+        """Return True if the worktree holds the same as in `other`, wherever the target branch is."""
+        mine = replace(self, target=other.target, behind=other.behind, obstacle=other.obstacle)
+        return mine == other
 
     @property
     def is_mergeable(self) -> bool:

@@ -40,6 +40,7 @@ from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.wire.filter_line import FilterLine
 from acp_tui.ui.screens.wire.wire_screen import WireScreen
 from acp_tui.ui.screens.worktree import CommitMessageDialog
+from acp_tui.ui.tabs.comparison import ComparisonScreen
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.transcript.transcript import Transcript
 from acp_tui.ui.widgets.bar import KeyBar
@@ -74,6 +75,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "signin": SignInScreen,
     "rename": RenameDialog,
     "overview": OverviewScreen,
+    "comparison": ComparisonScreen,
     "find": FindLine,
     "dialog": Dialog,
     "permission": PermissionScreen,
@@ -130,6 +132,7 @@ def test_letters_are_bound_only_where_no_text_is_typed() -> None:
         "review",
         "mcp",
         "overview",
+        "comparison",
         "rewind",
         "wire",
     }
