@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # The layers without a screen or processes, for the edit loop: half a minute.
 FAST := tests/session tests/protocol tests/diffing tests/permissions tests/config tests/docs tests/test_fold.py
 
-.PHONY: demo test test-fast test-real test-mcp-conformance lint format bench screenshots keys clean
+.PHONY: demo test test-fast test-real test-mcp-conformance lint format bench bench-compare screenshots keys clean
 
 demo: $(READY)
 	$(BIN)/acp-tui demo
@@ -40,6 +40,10 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.mcp_bridge
 	$(BIN)/python -m tests.benchmarks.opening_speed
 	$(BIN)/python -m tests.benchmarks.review_screen
+
+# acp-tui and, if $TOAD names its executable, Toad with the same loads; prints the table of docs/speed.md.
+bench-compare: $(READY)
+	$(BIN)/python -m tests.benchmarks.compare $(ARGS)
 
 # The pictures of the README, from the real screen. Look at them before you commit them.
 screenshots: $(READY)
