@@ -13,8 +13,11 @@ from acp_tui.app_context import AppContext
 from acp_tui.cli.options import FAILED, OK, print_problems
 from acp_tui.console import ConsoleStatusLine, print_json
 from acp_tui.doctor.suite.bench import Bench, read_prompts
+from acp_tui.doctor.suite.comparison import compare_reports, comparison_lines, read_report
+from acp_tui.doctor.suite.junit import junit_xml
 from acp_tui.doctor.suite.reports import markdown_lines, suite_report, text_lines
 from acp_tui.doctor.suite.runner import FAIL, Result, run_checks, select_checks, write_evidence
+from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.store.log_file import log_to_file
 
 if TYPE_CHECKING:
@@ -32,6 +35,9 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     """Run the checks and print the report. Return 1 if a check failed."""
     log_to_file()
     checks = select_checks(args.check)
+    earlier = read_report(args.compare) if args.compare else None
+    if args.junit and not args.junit.parent.is_dir():  # rather than after the run
+        raise UserError(f"{args.junit} cannot be written: there is no folder {args.junit.parent}.")
     prompts = read_prompts(args.prompts) if args.prompts else {}
     context = AppContext.open(Path(args.cwd or "."))
     print_problems(context.settings)
@@ -53,10 +59,18 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     if args.evidence:
         write_evidence(results, args.evidence)
     report = suite_report(launch, bench.agent, results, str(args.evidence) if args.evidence else None)
+    if args.junit:
+        with os_errors_reported(f"{args.junit} cannot be written"):
+            args.junit.write_bytes(junit_xml(report))
+    changes = compare_reports(earlier, report) if earlier else None
     if args.json:
-        print_json(report)
+        print_json({**report, "comparison": changes} if changes else report)
     else:
-        print("\n".join(markdown_lines(report) if args.markdown else text_lines(report)))
+        lines = markdown_lines(report) if args.markdown else text_lines(report)
+        if changes:
+            compared = comparison_lines(changes, args.compare)
+            lines += ["", "```text", *compared, "```"] if args.markdown else ["", *compared]
+        print("\n".join(lines))
     return FAILED if any(result.status == FAIL for result in results) else OK
 
 

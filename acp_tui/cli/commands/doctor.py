@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 PROGRESS_DELAY_SECONDS = 3.0
 """Seconds before a line says what doctor waits for."""
-SUITE_OPTIONS = ("check", "prompts", "evidence", "markdown")
+SUITE_OPTIONS = ("check", "prompts", "evidence", "markdown", "junit", "compare")
 QUIET_SECONDS = 0.5
 """Seconds without a message after which the session counts as open: some agents send a banner right after."""
 
@@ -59,6 +59,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     about = "write the messages that each check has seen into this folder"
     suite.add_argument("--evidence", type=Path, metavar="DIR", help=about)
     suite.add_argument("--markdown", action="store_true", help="print the report as Markdown")
+    suite.add_argument("--junit", type=Path, metavar="FILE", help="also write the report as JUnit XML")
+    about = "also say what has changed since an earlier report, which --json has printed"
+    suite.add_argument("--compare", type=Path, metavar="FILE", help=about)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -60,6 +60,7 @@ def suite_report(
                 "name": result.check.name,
                 "status": result.status,
                 "detail": result.detail,
+                "seconds": round(result.seconds, 3),
                 "sentence": result.check.sentence,
                 "page": result.check.address,
             }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -40,6 +41,8 @@ class Result:
     """Why, in a sentence or clause; empty if the check passed. Can contain text of the agent."""
     evidence: list[Record] = field(default_factory=list)
     """The messages that the check has seen, and those that set up their connections."""
+    seconds: float = 0.0
+    """How long the check took."""
 
 
 def select_checks(names: Sequence[str]) -> list[Check]:
@@ -64,8 +67,10 @@ async def run_checks(
     for done, check in enumerate(in_turn):
         progress(done, check)
         bench.begin_check()
+        began = time.monotonic()
         status, detail = await _outcome(bench, check)
-        results[check.name] = Result(check, status, detail, bench.evidence_in_context())
+        seconds = time.monotonic() - began
+        results[check.name] = Result(check, status, detail, bench.evidence_in_context(), seconds)
     return [results[check.name] for check in checks]
 
 

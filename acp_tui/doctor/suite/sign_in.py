@@ -48,8 +48,8 @@ async def sign_in_required_has_methods(bench: Bench) -> None:
 
 
 async def unknown_method_answered(bench: Bench) -> None:
-    async with bench.connect() as client:
-        await client.answer(client.send_request("authenticate", {"methodId": UNKNOWN_METHOD_ID}))
+    client = await bench.client()
+    await client.answer(client.send_request("authenticate", {"methodId": UNKNOWN_METHOD_ID}))
 
 
 async def authenticate(bench: Bench) -> None:
