@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Shared = TypeVar("Shared")
 
+SPOKEN_VERSIONS = (1, "1", "1.0")
+"""What is taken for version 1, which the checks are about."""
 FILE_TEXT = "one two three\n"
 """The content of the file that a prompt can name as `{file}`."""
 PLACEHOLDERS = ("{file}", "{missing}", "{folder}")
@@ -129,7 +131,7 @@ class Bench:
             result = await client.initialize(capabilities)
         except Failed as failure:  # the checks of the handshake report it
             raise NotSeen("the agent could not be initialized; see the handshake") from failure
-        if result.get("protocolVersion") not in (1, "1", 1.0):
+        if result.get("protocolVersion") not in SPOKEN_VERSIONS:
             raise NotOffered(f"the agent speaks version {result.get('protocolVersion')!r}, not version 1")
         if self.sign_in is not None:
             await client.request("authenticate", {"methodId": self.sign_in})
@@ -266,13 +268,15 @@ class Bench:
         return found
 
     def violations(self, *, by_session: bool) -> list[FoundViolation]:
-        """Return the violations that `doctor` finds in everything seen so far.
+        """Return the violations that `doctor` finds in everything seen so far on connections of version 1.
 
         With `by_session`, the sessions are examined one by one, and a replay apart from what came before.
         """
         key = by_session, sum(len(client.records) for client in self.clients)
         if key not in self._violations:
-            streams = [client.records for client in self.clients]
+            # Another version has another schema.
+            spoken = [one for one in self.clients if one.agent.get("protocolVersion", 1) in SPOKEN_VERSIONS]
+            streams = [client.records for client in spoken]
             if by_session:
                 streams = [stream for records in streams for stream in _session_streams(records)]
             self._violations[key] = [one for records in streams for one in iterate_violations(records)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from acp_tui.doctor.suite.bench import SPOKEN_VERSIONS
 from acp_tui.doctor.suite.client import ErrorAnswer, Failed
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ async def version_is_integer(bench: Bench) -> None:
 async def same_version(bench: Bench) -> None:
     async with bench.start() as client:
         version = await _version(client, 1)
-    if version not in (1, "1", 1.0):  # it does not speak version 1, but must then speak the one that it names
+    if (
+        version not in SPOKEN_VERSIONS
+    ):  # it does not speak version 1, but must then speak the one that it names
         async with bench.start() as client:
             if (again := await _version(client, version)) != version:
                 raise Failed(f"asked for version 1 it answered {version!r}, asked for that one {again!r}")

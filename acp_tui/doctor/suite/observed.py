@@ -37,8 +37,8 @@ class Observed:
                 await self.first(bench)
         await run_turns(bench, self.turns)
         found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
-        bench.evidence += [one.record for one in found if one.record is not None]
         if found:
+            bench.evidence = [one.record for one in found if one.record is not None]
             first = found[0]
             example = f": {first.example}" if first.example else ""
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
