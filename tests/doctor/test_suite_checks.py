@@ -1,4 +1,6 @@
-"""Each check of the conformance suite, on an agent that follows the protocol and on one that violates it."""
+"""The checks of sign-in, MCP, questions, steering, subagents, extensions and odd messages, on an agent that follows
+the protocol and on one that violates it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from acp_tui.doctor.suite.check_table import CHECKS
+from tests.doctor import test_suite
 from tests.fake_agents.concurrent_agent import FAULTS, SIGN_IN
 from tests.support.suite import check_agent
 
@@ -17,6 +21,10 @@ IMPATIENT_SECONDS = 2
 NEEDS_SIGN_IN = ("authenticate", "logout")
 WATCHED = {"own-extensions-underscore": "custom-request-answered", "schema-elicitation": "elicitation-mode"}
 """Checks that watch what another check sees."""
+
+
+def test_every_check_has_a_fault() -> None:
+    assert {check.name for check in CHECKS} - {*test_suite.NAMES} == {*FAULTS}
 
 
 @pytest.mark.parametrize("name", FAULTS)

@@ -96,9 +96,9 @@ async def failed(bench: Bench) -> None:
 
 
 async def turn_cancelled(bench: Bench) -> None:
-    async def cancel_turn(params: dict[str, Any], _: RequestId) -> Any:
-        client = await bench.client()
-        client.cancel(str(params.get("sessionId")))
+    async def cancel_turn(_params: dict[str, Any], _: RequestId) -> Any:
+        client, session = await bench.session()
+        client.cancel(session)
         return {"action": "cancel"}
 
     turn = await bench.asked_turn(CREATE, cancel_turn, "ask")

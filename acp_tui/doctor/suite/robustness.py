@@ -231,9 +231,9 @@ async def failed_permission(bench: Bench) -> None:
 async def permission_answered_after_cancel(bench: Bench) -> None:
     answered = asyncio.Event()
 
-    async def answer(params: dict[str, Any], _: RequestId) -> Any:
-        client = await bench.client()
-        client.cancel(str(params.get("sessionId")))
+    async def answer(_params: dict[str, Any], _: RequestId) -> Any:
+        client, session = await bench.session()
+        client.cancel(session)
         await asyncio.sleep(LATE_SECONDS)
         answered.set()
         return {"outcome": {"outcome": "cancelled"}}
