@@ -93,14 +93,14 @@ async def _serve(folder: Path, sign_in_required: bool, speed: str) -> None:
 
     from acp_tui.demo.agent import DemoAgent, SignIn
     from acp_tui.demo.sessions import SessionStore, Settings
-    from acp_tui.demo.wire import Wire
+    from acp_tui.demo.version_2 import Version2Wire
 
     # Shut down properly on signals: a running command must not outlive the agent.
     this = asyncio.current_task()
     assert this is not None
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, this.cancel)
-    wire = await Wire.on_stdio()
+    wire = await Version2Wire.on_stdio()
     sign_in = SignIn(folder, required=sign_in_required)
     agent = DemoAgent(wire, SessionStore(folder / "sessions"), sign_in, Settings(pace=speed))
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)

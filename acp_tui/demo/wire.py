@@ -14,7 +14,7 @@ import stat
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from acp.core import DEFAULT_STDIO_BUFFER_LIMIT_BYTES
 from acp.stdio import stdio_streams
@@ -47,7 +47,7 @@ class Wire:
         """The parameters of `initialize` as sent; the SDK's models drop unknown fields."""
 
     @classmethod
-    async def on_stdio(cls) -> Wire:
+    async def on_stdio(cls) -> Self:
         """Open the wire on standard input and output."""
         not_pipes = UsageError("standard input and output must be pipes, not files")
         if stat.S_ISCHR(os.fstat(0).st_mode) and not os.isatty(0):

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 
 from acp_tui.connection.errors import NotSupported, RequestFailed
 from acp_tui.connection.params import SessionSetup
 from acp_tui.session.state import AgentMessage, Terminal, ToolCall, UserMessage
-from acp_tui.wire import schema_check
 from tests.support.connection import SESSION, text
+from tests.support.version_2 import violations
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
     from tests.connection.conftest import MakeClient
     from tests.support.connection import Client
 
-SCHEMA = json.loads(Path(schema_check.__file__).with_name("acp-schema-v2.json").read_text(encoding="utf-8"))
 ALLOWED = {"outcome": {"outcome": "selected", "optionId": "yes"}}
 
 
@@ -170,7 +167,7 @@ async def test_every_message_follows_the_schema(client: MakeClient) -> None:
     await connection.delete_session(SESSION)
     await connection.authenticate("login")
     await connection.logout()
-    assert violations(agent) == []
+    assert violations(agent.records, "sent") == []
 
 
 async def test_no_transport_is_used_that_the_agent_does_not_name(client: MakeClient) -> None:
@@ -178,42 +175,3 @@ async def test_no_transport_is_used_that_the_agent_does_not_name(client: MakeCli
     server = {"type": "sse", "name": "old", "url": "https://example.org", "headers": []}
     with pytest.raises(NotSupported, match="MCP servers over sse"):
         await connection.new_session(SessionSetup("/", servers=[server]))
-
-
-def violations(agent: Client) -> list[str]:
-    """Return what the schema says about the messages that the client sent."""
-    methods: dict[Any, str] = {}
-    found = []
-    for record in agent.records:
-        frames = record.frame if isinstance(record.frame, list) else [record.frame]
-        for frame in (each for each in frames if isinstance(each, dict)):
-            if record.direction == "received" and "method" in frame and "id" in frame:
-                methods[frame["id"]] = frame["method"]
-            elif record.direction == "sent":
-                found += _violations(frame, methods)
-    return found
-
-
-def _violations(frame: dict[str, Any], methods: dict[Any, str]) -> list[str]:
-    if "method" in frame:
-        name, value = _definition(frame["method"], "agent", "Response", ends=False), frame["params"]
-    elif "result" in frame:
-        name, value = _definition(methods[frame["id"]], "client", "Response", ends=True), frame["result"]
-    else:
-        return []
-    validator = Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{name}", "anyOf": [{}]})
-    unknown = set(value) - set(SCHEMA["$defs"][name].get("properties", ())) - {"type", "value"}
-    return [f"{name}: {error.message}" for error in validator.iter_errors(value)] + [
-        f"{name}: unknown {field}" for field in unknown
-    ]
-
-
-def _definition(method: str, side: str, suffix: str, *, ends: bool) -> str:
-    names = (
-        name
-        for name, schema in SCHEMA["$defs"].items()
-        if schema.get("x-method") == method
-        and (schema.get("x-side") in (side, "protocol"))
-        and name.endswith(suffix) is ends
-    )
-    return str(next(names))
