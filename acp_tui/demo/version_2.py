@@ -33,6 +33,7 @@ class Version2Wire(Wire):
         self._sessions: dict[RequestId, str] = {}  # the sessions of the accepted prompts
         self._questions: dict[RequestId, str] = {}  # sessions of the demo's unanswered permission requests
         self._numbers = itertools.count(1)
+        self._unnamed = ("", "", "")  # session, kind and id of the last chunk that had no id
 
     # ------------------------------------------------------------------ what the client sends
 
@@ -74,14 +75,29 @@ class Version2Wire(Wire):
         session = str(params.get("sessionId"))
         await self._accept_prompt(session)
         if method == "session/update":
-            for update in _updates(params.get("update") or {}, self._numbers):
+            for update in _updates(self._with_message_id(session, params.get("update") or {})):
                 await super().send({**message, "params": {**params, "update": update}})
             return
         if method == "session/request_permission":
             self._questions[message.get("id")] = session
             await self._send_state(session, state="requires_action")
             message = {**message, "params": _permission(params)}
+        if method == "elicitation/create" and "requestedSchema" in params:
+            form = {"type": "object", **params["requestedSchema"]}
+            message = {**message, "params": {**params, "requestedSchema": form}}
         await super().send(message)
+
+    def _with_message_id(self, session: str, update: Frame) -> Frame:
+        """Return an update in which a chunk has an id. Chunks of one kind that follow each other share it."""
+        kind = str(update.get("sessionUpdate"))
+        if (
+            not kind.endswith("_message_chunk") and not kind.endswith("_thought_chunk")
+        ) or "messageId" in update:
+            self._unnamed = ("", "", "")
+            return update
+        if self._unnamed[:2] != (session, kind):
+            self._unnamed = (session, kind, f"message-{next(self._numbers)}")
+        return {**update, "messageId": self._unnamed[2]}
 
     async def _send_answer(self, message: Frame) -> None:
         identity = message.get("id")
@@ -207,7 +223,7 @@ def _permission(params: Frame) -> Frame:
 # ------------------------------------------------------------------ updates
 
 
-def _updates(update: Frame, numbers: itertools.count[int]) -> list[Frame]:
+def _updates(update: Frame) -> list[Frame]:
     """Return the updates of version 2 that say the same."""
     kind = update.get("sessionUpdate")
     if kind in _REMOVED:
@@ -222,8 +238,6 @@ def _updates(update: Frame, numbers: itertools.count[int]) -> list[Frame]:
     if kind == "available_commands_update":
         commands = [_command(command) for command in update["availableCommands"]]
         return [{**update, "availableCommands": commands}]
-    if kind == "user_message_chunk" and not update.get("messageId"):  # of the stored history
-        update = {**update, "messageId": f"prompt-{next(numbers)}"}
     return [update]
 
 

@@ -47,7 +47,8 @@ def _violations(frame: dict[str, Any], methods: dict[Any, str], direction: str) 
     if name is None:  # an extension
         return []
     validator = Draft202012Validator({**SCHEMA, "$ref": f"#/$defs/{name}", "anyOf": [{}]})
-    unknown = set(value) - set(SCHEMA["$defs"][name].get("properties", ())) - {"type", "value"}
+    definition = SCHEMA["$defs"][name]
+    unknown = set() if "anyOf" in definition else set(value) - set(definition.get("properties", ()))
     return [f"{name}: {error.message[:300]}" for error in validator.iter_errors(value)] + [
         f"{name}: unknown {field}" for field in unknown
     ]
