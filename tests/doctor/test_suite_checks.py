@@ -1,5 +1,6 @@
-"""The checks of sign-in, MCP, questions, steering, subagents, extensions and odd messages, on an agent that follows
-the protocol and on one that violates it.
+"""The checks of sign-in, MCP, questions, steering, subagents, extensions and odd messages.
+
+Each runs on an agent that follows the protocol, and on one that violates it.
 """
 
 from __future__ import annotations
