@@ -169,7 +169,7 @@ def main() -> None:
                     if (result := measure(client, load, Path(folder))) is not None:
                         results[client.name].append(result)
             found |= {(load.name, name): medians(runs, load.measures) for name, runs in results.items()}
-    print(f"{machine()}; 120x40 characters, median of {options.runs}:\n")
+    print(f"Measured on {machine()}; 120x40 characters, median of {options.runs}:\n")
     print(table(found, [client.name for client in measured]))
 
 
