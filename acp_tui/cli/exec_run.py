@@ -232,7 +232,7 @@ class ProgressPrinter:
 
     def _print(self, text: str) -> None:
         self._break_line()
-        print(f"· {self._prefix}{escape_line(text)}", file=sys.stderr, flush=True)
+        print(f"· {escape_line(self._prefix + text)}", file=sys.stderr, flush=True)
 
 
 def is_same_file(one: TextIO, other: TextIO) -> bool:

@@ -14,6 +14,8 @@ from acp_tui.store.stored_sessions import list_sessions
 from tests.support.cli import run as run_command
 from tests.support.cli import running, steps
 from tests.support.conversation_ui import own_agent
+from tests.support.leftovers import processes_with
+from tests.support.waiting import wait_until
 from tests.workspace.projects import git, repository
 
 if TYPE_CHECKING:
@@ -115,6 +117,9 @@ def test_all_words_after_two_dashes_are_the_prompt(project: Path, home: Path) ->
         (["demo", "hello"], "Name at least two agents, and the prompt last"),
         (["demo", "demmo", "hello"], 'Unknown agent "demmo"; did you mean demo?'),
         (["demo", "demo", "fix", "the", "test"], "Quote the prompt if it has several words."),
+        (["--command", "a", "--command", "b", "fix", "it"], "Quote the prompt if it has several words."),
+        (["--command", "a", "--command", "b"], "Name at least two agents, and the prompt last"),
+        (["--command", "a"] * 3, "Name at least two agents, and the prompt last"),
         (["demo", "demo", " "], "The prompt is empty."),
         (["demo", "demo", "go", "--keep", "demo-3"], "--keep takes one of these: demo-1, demo-2, all, none."),
     ],
@@ -182,3 +187,26 @@ def test_ctrl_c_stops_all_agents_and_removes_unchanged_worktrees(project: Path, 
     assert [row["stopReason"] for row in json.loads(out)["agents"]] == ["cancelled", "cancelled"]
     assert "Asked tests.fake_agents.script-2 to stop; it has 5 s." in err.decode()
     assert worktrees(project) == 0
+
+
+def test_an_agent_that_needs_a_sign_in_says_so(project: Path, home: Path) -> None:
+    own_agent(home, "", "signs_in", '[{"id": "ok", "name": "Account"}]', name="closed")
+    define(home, "ada", ["say", "done"])
+    run = compare("ada", "closed", "go", cwd=project)
+    assert run.code == 1
+    assert rows(run)["ada"]["text"] == "done"
+    assert "--sign-in" in rows(run)["closed"]["error"]["message"]
+    assert worktrees(project) == 0
+
+
+def test_worktrees_of_a_killed_run_belong_to_its_sessions(project: Path, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    os.mkfifo(ready)
+    prompt = steps(["write_file", "new.txt", "x"], ["write_file", str(ready), "x"], ["wait_for_cancel"])
+    agent = ("--command", "python3 -m tests.fake_agents.script")
+    with running("compare", *agent, *agent, prompt, "--output", "json", cwd=project) as (process, mark):
+        assert ready.read_text() + ready.read_text() == "xx"
+        process.kill()
+        process.wait()
+        wait_until(lambda: not processes_with(mark))
+    assert [session.has_worktree for session in list_sessions(paths().data)] == [True, True]

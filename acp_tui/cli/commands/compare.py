@@ -93,14 +93,14 @@ def _read(args: argparse.Namespace) -> tuple[list[Contestant], str]:
     from acp_tui.workspace.git.worktree_creation import require_repository
 
     words = [*args.words, " ".join(args.command_line)] if args.command_line else list(args.words)
-    if len(words) - 1 + len(args.programs) < 2:
+    if not words or len(words) - 1 + len(args.programs) < 2:
         raise UsageError(SEVERAL)
     *agents, prompt = words
     if not prompt.strip():
         raise UsageError("The prompt is empty.")
     folder = Path(args.cwd or ".").resolve()
     context = AppContext.open(folder)
-    _require_known(agents, context.settings)
+    _require_known(agents, context.settings, others=len(args.programs))
     programs = [launch_from_command(program).name for program in args.programs]
     for agent in agents:
         resolve_launch(agent, context.settings)
@@ -113,14 +113,15 @@ def _read(args: argparse.Namespace) -> tuple[list[Contestant], str]:
     ], prompt
 
 
-def _require_known(agents: list[str], settings: Settings) -> None:
+def _require_known(agents: list[str], settings: Settings, *, others: int) -> None:
+    """Raise `UserError` for the first unknown agent. `others` are given with --command."""
     from acp_tui.config.agent_catalogue import find_agent
 
     for number, agent in enumerate(agents):
         try:
             find_agent(agent, settings)
         except UsageError as error:
-            hint = " Quote the prompt if it has several words." if number >= 2 else ""
+            hint = " Quote the prompt if it has several words." if number + others >= 2 else ""
             raise UsageError(f"{error}{hint}") from None
 
 

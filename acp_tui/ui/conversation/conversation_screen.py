@@ -90,6 +90,8 @@ class ConversationScreen(SessionScreen):
         """
         super().__init__(Session(), StatusTracker(agent))  # empty until a session is opened
         self._first_prompt = first_prompt
+        self._start_question = ""  # the title of a question that is asked before the agent starts
+        self._may_start = asyncio.Event()  # these questions are answered
         self._draft = draft
         self._place = place
         self.prompt = Prompt(agent_title=agent)
@@ -183,10 +185,12 @@ class ConversationScreen(SessionScreen):
     def start_failed(self, error: UserError) -> None:
         """Tell the app that the agent did not start, so that the app closes this screen."""
         self.failure = str(error)
+        self._may_start.set()
         self.post_message(self.Failed(self, error))
 
     def opening_started(self) -> None:
         """Let the status line show what is in progress, instead of why no session is open."""
+        self._may_start.set()
         self._readiness.work_started()
 
     def session_opened(self) -> None:
@@ -236,7 +240,16 @@ class ConversationScreen(SessionScreen):
 
     async def ask_before_start(self, question: GuardedQuestion[StartAnswer]) -> StartAnswer:
         """Ask the user a question before the agent starts, and return the answer."""
-        return await self._dialogs.ask_before_start(question)
+        self._start_question = question.title
+        self.update_status()
+        try:
+            return await self._dialogs.ask_before_start(question)
+        finally:
+            self._start_question = ""
+
+    async def questions_answered(self) -> None:
+        """Wait until the user has answered the questions that are asked before the agent starts."""
+        await self._may_start.wait()
 
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user a question whose answers have the labels `yes` and `no`. Return True for yes."""
@@ -268,7 +281,7 @@ class ConversationScreen(SessionScreen):
         super().update_status()
         for line in self.query(StatusLine):  # none while the screen closes
             self._attention.update(line.facts, self._questions.title)
-            title, conversation = self._questions.title, self.context.conversation
+            title, conversation = self._questions.title or self._start_question, self.context.conversation
             earlier = self.tab_state
             self.report_state(conversation_state(line.facts, self.session, conversation, title, earlier))
 

@@ -291,6 +291,9 @@ class BaseScreen(ResponsiveScreen[None]):
         """
         return True
 
+    async def questions_answered(self) -> None:
+        """Wait until the user has answered the questions that are asked before the agent starts."""
+
     def discard_worktree(self, status: WorktreeStatus, *, merged: str = "") -> None:
         """Remove the worktree when the screen is closed, if the worktree still has this status.
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual import work
 
@@ -92,11 +93,16 @@ def table_line(cells: Sequence[str], width: int) -> list[str]:
     columns = [*COLUMNS, CHECK][: len(cells) - 1]
     room = width - sum(column.width + 1 for column in columns)
     room = max(MIN_NAME, min(MAX_NAME, room))
-    padded = [shorten(cells[0], room).ljust(room)]
+    padded = [_padded(cells[0], room, left=True)]
     for column, cell in zip(columns, cells[1:], strict=True):
-        text = shorten(cell, column.width)
-        padded.append(f" {text.ljust(column.width) if column.left else text.rjust(column.width)}")
+        padded.append(f" {_padded(cell, column.width, left=column.left)}")
     return padded
+
+
+def _padded(text: str, width: int, *, left: bool) -> str:
+    text = shorten(text, width)
+    gap = " " * (width - cell_len(text))
+    return text + gap if left else gap + text
 
 
 class State(NamedTuple):
@@ -160,8 +166,13 @@ class ComparisonScreen(BaseScreen):
 
     @work
     async def _open_tabs(self) -> None:
+        """Open the tabs, the others once the first has asked whether to trust the folder.
+
+        So this is asked once: the other conversations read the saved answers when they are created.
+        """
         for make in self._make_screens:
             self._opened.append(await self._tabs.open_behind(make()))
+            await self._opened[0].screen.questions_answered()
 
     def on_resize(self) -> None:
         """Fit the columns to the new width."""
@@ -197,10 +208,10 @@ class ComparisonScreen(BaseScreen):
         return [*COLUMNS, CHECK] if self._check else COLUMNS
 
     def _row(self, agent: ComparedAgent) -> Row:
-        conversation, now = agent.conversation, self._clock()
+        conversation, now, name = agent.conversation, self._clock(), escape_line(agent.name)
         mark, state = self._state(agent)
         if conversation is None:
-            return Row(agent.name, mark, [state, *[NONE] * (len(self._columns) - 1)])
+            return Row(name, mark, [state, *[NONE] * (len(self._columns) - 1)])
         done, result = work_of(conversation.session, now), agent.check_result
         cells = [
             state,
@@ -212,7 +223,7 @@ class ComparisonScreen(BaseScreen):
             NONE if agent.changed_files is None else f"{agent.changed_files}",
         ]
         failed = result is not None and bool(result.signal or result.exit_code)
-        return Row(agent.name, mark, [*cells, _exit(result)] if self._check else cells, failed)
+        return Row(name, mark, [*cells, _exit(result)] if self._check else cells, failed)
 
     def _state(self, agent: ComparedAgent) -> State:
         tab, session = (

@@ -13,7 +13,7 @@ from acp_tui.cli.commands import compare
 from acp_tui.ui.dialogs.detail import OutputScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.tabs.comparison import ComparisonScreen
-from tests.support.conversation_ui import ConversationUi, mark_processes, own_agent
+from tests.support.conversation_ui import ConversationUi, agent, mark_processes, own_agent
 from tests.workspace.projects import git, repository
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ def open_comparison(project: Path, home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert left_behind() == []
 
 
-def cells(ui: ConversationUi, agent: str) -> list[str]:
-    """Return the words in the row of an agent."""
+def cells(ui: ConversationUi, name: str) -> list[str]:
+    """Return the words in the row of the agent `name`."""
     lines = [line.replace("❯", " ").split() for line in ui.lines()]
-    return next((words for words in lines if words[:1] == [agent]), [])
+    return next((words for words in lines if words[:1] == [name]), [])
 
 
-async def is_shown(ui: ConversationUi, agent: str, *words: str) -> None:
-    """Wait until the row of an agent contains these words."""
-    await ui.until(lambda: {*words} <= {*cells(ui, agent)})
+async def is_shown(ui: ConversationUi, name: str, *words: str) -> None:
+    """Wait until the row of the agent `name` contains these words."""
+    await ui.until(lambda: {*words} <= {*cells(ui, name)})
 
 
 def worktrees(project: Path) -> int:
@@ -223,3 +223,47 @@ async def test_a_worktree_that_cannot_be_created_is_explained_in_the_row(
         await ui.sees("failed    The worktree could not be created")
         await ui.press("enter", "y", "c", "s", "f2")
         await is_shown(ui, "ada", "not", "started")
+
+
+async def test_the_folder_is_trusted_once_for_all_agents(
+    open_comparison: OpenComparison, project: Path
+) -> None:
+    (project / ".mcp.json").write_text('{"mcpServers": {"one": {"command": "/bin/cat"}}}')
+    git(project, "add", "--all")
+    git(project, "commit", "--quiet", "--message=servers")
+    async with open_comparison(ada=[["say", "hello"]], bob=[], eve=[]) as ui:
+        await is_shown(ui, "ada", "asks", "you")
+        await ui.sees("asks      Trust this folder?")
+        await is_shown(ui, "bob", "starting")
+        await ui.press("enter")
+        for question in ("Trust this folder?", 'Use the MCP server "one"?'):
+            await ui.sees(question, "Enter choose")
+            await ui.press("down", "enter")
+        await ui.sees("hello", "idle")
+        await ui.press("alt+1")
+        await ui.sees("all have ended")
+        await is_shown(ui, "eve", "done")
+
+
+async def test_text_of_an_agent_is_data(open_comparison: OpenComparison) -> None:
+    cost = {"amount": 1, "currency": "\x1b[2J[b]long[/b]"}
+    update = {"sessionUpdate": "usage_update", "used": 10**30, "size": 1, "cost": cost}
+    title = "[red]\x1b]0;x\x07 run\u202e it"
+    turn: list[list[Any]] = [
+        ["update", update],
+        ["say", "a\x1b[31m[b]b[/b]\r\n" * 9],
+        ["permission", ASK | {"title": title}],
+    ]
+    async with open_comparison(ada=turn, bob=[]) as ui:
+        await is_shown(ui, "ada", "asks", "you")
+        await ui.sees("[b]b[/b]", "asks", "[red]")
+        assert not set("\x1b\x07\u202e") & set(ui.text())
+
+
+async def test_an_agent_that_needs_a_sign_in_is_marked(open_comparison: OpenComparison) -> None:
+    program = agent("signs_in", '[{"id": "ok", "name": "Account"}]')
+    async with open_comparison("--command", program, ada=[]) as ui:
+        await is_shown(ui, "tests.fake_agents.signs_in", "sign", "in")
+        await is_shown(ui, "ada", "done")
+        await ui.press("down", "enter")
+        await ui.sees("Account")
