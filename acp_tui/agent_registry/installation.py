@@ -18,7 +18,6 @@ import shutil
 import stat
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
@@ -70,6 +69,7 @@ TOOL_TIMEOUT_SECONDS = 1800.0
 MAX_ANSWER_BYTES = 10_000_000
 PROGRAM_FOLDER = "program"
 _KEPT_OUTPUT_LINES = 3
+_ERROR = re.compile(r"\W*(npm )?error\b", re.IGNORECASE)
 _KEPT_ERROR_LINES = 5
 _ERROR_LINE_CHARACTERS = 160
 
@@ -94,6 +94,8 @@ class InstallPlan:
             return f"Install {self.agent.name} {version}"
         if is_newer(version, self.installed.version):
             return f"Upgrade {self.agent.name} {self.installed.version} → {version}"
+        if version == self.installed.version:
+            return f"Reinstall {self.agent.name} {version}"
         return f"Replace {self.agent.name} {self.installed.version} by {version}"
 
     def facts(self) -> list[tuple[str, str]]:
@@ -359,7 +361,6 @@ def _record(plan: InstallPlan, folder: Path, program: Path, checksum: str) -> In
         homepage=agent.homepage,
         sha256=checksum,
         registry=plan.registry,
-        installed_at=time.time(),
     )
 
 
@@ -490,7 +491,7 @@ async def _install_python(plan: InstallPlan, folder: Path, report: Report) -> tu
         # uv chooses a suitable Python, and downloads one if there is none.
         variables = {"UV_TOOL_DIR": "tools", "UV_TOOL_BIN_DIR": "bin", "UV_PYTHON_INSTALL_DIR": "python"}
         variables = {name: str(folder / value) for name, value in variables.items()}
-        await _run([plan.tool, "tool", "install", "--no-config", chosen.target], folder, variables)
+        await _run([plan.tool, "tool", "install", chosen.target], folder, variables)
     else:
         environment = folder / "venv"
         await _run([sys.executable, "-I", "-m", "venv", str(environment)], folder, {}, "venv")
@@ -531,10 +532,10 @@ async def _run(command: list[str], folder: Path, variables: Mapping[str, str], n
 
 
 def _errors(lines: list[str]) -> str:
-    """Return the lines that name an error, or else the last ones, shortened."""
-    named = [line for line in lines if re.match(r"\W*(npm )?error\b", line, re.IGNORECASE)]
-    chosen = named[:_KEPT_ERROR_LINES] or lines[-_KEPT_ERROR_LINES:]
-    return " ".join(shorten(line.strip(), _ERROR_LINE_CHARACTERS, placeholder=" …") for line in chosen)
+    """Return the lines from the first error on, or else the last ones, shortened."""
+    first = next((at for at, line in enumerate(lines) if _ERROR.match(line)), len(lines) - _KEPT_ERROR_LINES)
+    chosen = lines[max(0, first) :][:_KEPT_ERROR_LINES]
+    return " ".join(shorten(line, _ERROR_LINE_CHARACTERS, placeholder=" …") for line in chosen)
 
 
 def _exit_text(code: int | None) -> str:

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 
 from acp_tui.config.own_files import read_own_object
@@ -38,7 +38,6 @@ class InstalledAgent:
     homepage: str = ""
     sha256: str = ""  # of the downloaded archive; empty for packages
     registry: str = ""  # the address of the registry that lists the agent
-    installed_at: float = 0.0
 
     @property
     def path(self) -> Path:
@@ -85,9 +84,10 @@ def _read_all() -> Iterator[InstalledAgent]:
         return
     for folder in folders:
         content = read_own_object(folder / RECORD)
-        with suppress(TypeError, KeyError, AttributeError):
-            content["arguments"] = tuple(content["arguments"])
-            agent = InstalledAgent(**content)
+        values = {one.name: content[one.name] for one in fields(InstalledAgent) if one.name in content}
+        with suppress(TypeError, AttributeError):
+            agent = InstalledAgent(**values)
+            agent = replace(agent, arguments=tuple(agent.arguments))
             texts = [agent.id, agent.name, agent.version, agent.folder, agent.program, *agent.arguments]
             texts += [*agent.env, *agent.env.values()]
             if agent.id == folder.name and all(isinstance(text, str) for text in texts):

@@ -202,8 +202,20 @@ async def test_uv_installs_into_the_folder_of_the_agent(
     (tmp_path / "agent").chmod(0o755)
     monkeypatch.setenv("PATH", f"{uv.parent}:/usr/bin:/bin")
     done = await install(site, entry(uvx={"package": "Tiny_Wheel[acp]==2.0", "cmd": "run"}))
-    assert (tmp_path / "words").read_text() == "tool install --no-config Tiny_Wheel[acp]==2.0\n"
+    assert (tmp_path / "words").read_text() == "tool install Tiny_Wheel[acp]==2.0\n"
     assert (done.answered, done.agent.program) == ("tiny 1", "tools/tiny-wheel/bin/run")
+
+
+@pytest.mark.skipif(not shutil.which("uv"), reason="uv is missing")
+async def test_uv_itself_installs_a_package(
+    site: Site, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("UV_DEFAULT_INDEX", f"{site.address}/simple")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_PYTHON", sys.executable)
+    site.add_wheel("tinywheel", "2.0.0")
+    done = await install(site, entry(version="2.0.0", uvx={"package": "tinywheel==2.0.0"}))
+    assert (done.answered, done.agent.program) == ("tiny 1", "tools/tinywheel/bin/tinywheel")
 
 
 # --------------------------------------------------------------------------- choices
@@ -370,6 +382,14 @@ def test_a_killed_installation_is_cleaned_up_by_the_next_one(site: Site) -> None
     site.release.set()
     done = asyncio.run(installation.install(made, lambda _: None, start_timeout=30.0))
     assert [path.name for path in agents_folder().glob("tiny/*-*")] == [done.agent.folder]
+
+
+async def test_a_record_of_a_later_acp_tui_is_read(site: Site) -> None:
+    done = await install(site, binary_entry(site))
+    record = agents_folder() / "tiny" / "installed.json"
+    record.write_text(record.read_text().replace("{", '{"new": 1, ', 1))
+    assert installed_agents() == {"tiny": done.agent}
+    assert (await plan(site)).title == "Reinstall Tiny 1.0.0"
 
 
 def test_a_damaged_record_is_no_agent(home: Path) -> None:

@@ -116,6 +116,9 @@ def serve_site() -> Iterator[Site]:
                 site.release.wait()
             self.wfile.write((content or b"")[middle:])
 
+        def do_HEAD(self) -> None:
+            self.send_error(405)
+
         def log_message(self, *_: Any) -> None:
             """Say nothing."""
 

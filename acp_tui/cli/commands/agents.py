@@ -273,9 +273,6 @@ def _install(args: argparse.Namespace, settings: Settings) -> int:
     from acp_tui.agent_registry.installation import plan_installation
 
     plan = plan_installation(_load(settings), args.name, settings, version=args.version, kind=args.kind)
-    same = plan.installed is not None and plan.installed.source == plan.distribution.target
-    if same and not args.yes:
-        print(f"{plan.agent.id} {plan.distribution.version} is installed already.")
     _print_plan(plan)
     if not args.yes and not confirm("Install it?", done="installed", verb="install"):
         return FAILED
@@ -337,6 +334,7 @@ def _print_plan(plan: InstallPlan) -> None:
 def _carry_out(plan: InstallPlan, settings: Settings) -> int:
     """Install the agent, and print the result. Return the exit code."""
     from acp_tui.agent_registry.installation import install
+    from acp_tui.cli import COMMANDS
 
     status, started = ConsoleStatusLine(), time.monotonic()
 
@@ -348,7 +346,8 @@ def _carry_out(plan: InstallPlan, settings: Settings) -> int:
     finally:
         status.clear()
     agent = done.agent
-    print(f"{agent.id} {agent.version} is installed. Start it with `acp-tui {agent.id}`.")
+    start = f"run {agent.id}" if agent.id in COMMANDS else agent.id
+    print(f"{agent.id} {agent.version} is installed. Start it with `acp-tui {start}`.")
     if agent.sha256:
         checked = "as the registry states" if plan.distribution.sha256 else "the registry states none"
         print(f"SHA-256 of the download: {agent.sha256} ({checked})")
