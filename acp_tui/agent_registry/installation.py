@@ -298,10 +298,9 @@ async def remove(agent: InstalledAgent) -> bool:
 
 @asynccontextmanager
 async def _changing() -> AsyncIterator[None]:
-    """Let only one acp-tui change the installed agents. Delete what is unused, before and afterwards."""
+    """Let only one acp-tui change the installed agents, and delete afterwards what is no longer used."""
     try:
         with change_lock(agents_folder() / "agents", timeout=0):
-            await asyncio.to_thread(_delete_leftovers)
             try:
                 yield
             finally:

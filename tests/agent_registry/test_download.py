@@ -37,7 +37,9 @@ async def test_redirects_end(site: Site) -> None:
         await downloaded(f"{site.address}/loop")
 
 
-async def test_too_large_a_file_is_given_up(site: Site) -> None:
+@pytest.mark.parametrize("states_sizes", [True, False])
+async def test_too_large_a_file_is_given_up(site: Site, states_sizes: bool) -> None:
+    site.states_sizes = states_sizes
     address = site.add("/large", b"x" * 5000)
     with pytest.raises(UserError, match="is larger than 1 kB"):
         await downloaded(address)

@@ -48,6 +48,8 @@ class Site:
         self.files: dict[str, bytes] = {}
         self.redirects: dict[str, str] = {}
         self.requests: list[str] = []
+        self.states_sizes = True
+        """Whether answers have a Content-Length."""
         self.release: threading.Event | None = None
         """If set, the second half of each file is sent only after this event."""
 
@@ -107,7 +109,8 @@ def serve_site() -> Iterator[Site]:
                 return
             content = site.files.get(self.path)
             self.send_response(200 if content is not None else 404)
-            self.send_header("Content-Length", str(len(content or b"")))
+            if site.states_sizes:
+                self.send_header("Content-Length", str(len(content or b"")))
             self.send_header("Content-Type", "text/html" if "/simple/" in self.path else "application/json")
             self.end_headers()
             middle = len(content or b"") // 2

@@ -164,6 +164,8 @@ class MoreAgentsScreen(Dialog[str | None]):
         if self._registry is not None:
             date = format_moment(self._registry.fetched_at, datetime.now(UTC))
             right = f" {pluralize(len(self._agents), 'agent')} · list of {date}"
+        elif self._settings is not None:
+            right = f" no list yet · {keys.bound_keys(self, 'registry.update')} fetches it"
         head = [Segment("More agents", palette.strong)]
         self.query_one("#head", Bar).show(head, [Segment(right, palette.dim)])
 
@@ -323,15 +325,19 @@ def listed_agents(listed: Registry | None, installed: dict[str, InstalledAgent])
     """Return the installed agents, and then the others of the registry."""
     agents = dict(listed.agents) if listed is not None else {}
     ids = [*sorted(installed), *(name for name in sorted(agents) if name not in installed)]
-    return [_listed_agent(name, agents.get(name), installed.get(name)) for name in ids]
+    gone = "no longer in the registry" if listed is not None else ""
+    return [_listed_agent(name, agents.get(name), installed.get(name), gone) for name in ids]
 
 
-def _listed_agent(name: str, agent: RegistryAgent | None, record: InstalledAgent | None) -> ListedAgent:
+def _listed_agent(
+    name: str, agent: RegistryAgent | None, record: InstalledAgent | None, gone: str
+) -> ListedAgent:
+    """Return an agent that is listed, installed, or both. `gone` describes one that is not listed."""
     title = agent.name if agent is not None else record.name if record is not None else name
     about = agent.about if agent is not None else record.about if record is not None else ""
     details = [name]
     if agent is None:
-        details.append("no longer in the registry")
+        details.append(gone)
     elif agent.distributions:
         details += [f"version {agent.version}", ", ".join(one.kind for one in agent.distributions)]
         details += [agent.license, agent.authors and f"by {agent.authors}", agent.homepage]
