@@ -403,7 +403,7 @@ def logout_breaks(agent: ConcurrentAgent) -> None:
 # --------------------------------------------------------------------------- MCP
 
 
-@fault("mcp-stdio", "mcp-http")
+@fault("mcp-stdio", "mcp-http", "mcp-sse")
 def no_servers(agent: ConcurrentAgent) -> None:
     agent.connect = lambda *_, **__: None  # type: ignore[method-assign]
 
@@ -423,7 +423,7 @@ def no_environment(agent: ConcurrentAgent) -> None:
     change_servers(agent, lambda server: {**server, "env": []})
 
 
-@fault("mcp-http-headers", "mcp-sse")
+@fault("mcp-http-headers", "mcp-sse-headers")
 def no_headers(agent: ConcurrentAgent) -> None:
     change_servers(agent, lambda server: {**server, "headers": []})
 

@@ -672,9 +672,14 @@ CHECKS: tuple[Check, ...] = (
         mcp_servers.http_headers,
     ),
     Check(
-        "MCP", "mcp-sse", "v1/session-setup",
-        "HTTP headers to include when establishing the SSE connection",
+        "MCP", "mcp-sse", "v1/initialization",
+        "The Agent supports connecting to MCP servers over SSE.",
         mcp_servers.sse,
+    ),
+    Check(
+        "MCP", "mcp-sse-headers", "v1/session-setup",
+        "HTTP headers to include when establishing the SSE connection",
+        mcp_servers.sse_headers,
     ),
     Check("MCP", "mcp-unreachable-server", JSON_RPC, _REPLY, mcp_servers.unreachable),
     Check(

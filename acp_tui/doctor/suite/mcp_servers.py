@@ -23,6 +23,9 @@ VALUE = "a value"
 CONNECT_SECONDS = 10.0
 """How long to wait for a connection at the start of a session, and again after a turn."""
 POLL_SECONDS = 0.05
+_NOT_CONNECTED = (
+    "the agent did not connect to the server, neither at the start of the session nor for a prompt"
+)
 
 
 class StdioProbe:
@@ -52,31 +55,37 @@ class StdioProbe:
 
 
 async def stdio(bench: Bench) -> None:
-    await _stdio_probe(bench)
+    probe = await _stdio_probe(bench)
+    if not probe.received("initialize"):
+        raise Failed(_NOT_CONNECTED)
 
 
 async def stdio_arguments(bench: Bench) -> None:
-    started = (await _stdio_probe(bench)).entries[0]
+    started = await _start_of_server(bench)
     if started["arguments"] != ARGUMENTS:
         raise Failed(f"the server was started with {started['arguments']!r} instead of {ARGUMENTS!r}")
 
 
 async def stdio_environment(bench: Bench) -> None:
-    started = (await _stdio_probe(bench)).entries[0]
+    started = await _start_of_server(bench)
     if started["variable"] != VALUE:
         raise Failed(f"the server's variable has the value {started['variable']!r} instead of {VALUE!r}")
 
 
 async def http(bench: Bench) -> None:
-    await _http_probe(bench, "http", "/mcp")
+    await _connect_over(bench, "http", "/mcp")
 
 
 async def http_headers(bench: Bench) -> None:
-    _require_header(await _http_probe(bench, "http", "/mcp"), "/mcp")
+    _require_header(await _headers_over(bench, "http", "/mcp"))
 
 
 async def sse(bench: Bench) -> None:
-    _require_header(await _http_probe(bench, "sse", "/sse"), "/sse")
+    await _connect_over(bench, "sse", "/sse")
+
+
+async def sse_headers(bench: Bench) -> None:
+    _require_header(await _headers_over(bench, "sse", "/sse"))
 
 
 async def unreachable(bench: Bench) -> None:
@@ -96,42 +105,61 @@ async def tool_call(bench: Bench) -> None:
 
 
 async def _stdio_probe(bench: Bench) -> StdioProbe:
-    """Return the server after an agent has connected to it. Raises `Failed` if it does not connect."""
-    record = bench.scratch / "mcp-stdio.jsonl"
-    probe = StdioProbe(record)
-    if not probe.entries:  # by an earlier check
+    """Return the server with which a session was opened."""
+    probe = StdioProbe(bench.scratch / "mcp-stdio.jsonl")
+
+    async def connect() -> None:
         await _connect(bench, probe.definition, lambda: probe.received("initialize"))
+
+    await bench.shared("MCP over stdio", connect)
     return probe
 
 
-async def _http_probe(bench: Bench, kind: str, path: str) -> HttpProbe:
-    """Return the server after an agent has connected to it. Raises as `_stdio_probe` does."""
-    client = await bench.client()
-    client.require("mcpCapabilities", kind)
-    with HttpProbe() as probe:
-        headers = [{"name": HEADER, "value": VALUE}]
-        definition = {"type": kind, "name": f"acp-tui-{kind}", "url": probe.url(path), "headers": headers}
-        await _connect(bench, definition, lambda: any(place == path for _, place, _ in probe.received))
-    return probe
+async def _start_of_server(bench: Bench) -> dict[str, Any]:
+    """Return how the server was started. Raises `NotSeen` if it was not."""
+    probe = await _stdio_probe(bench)
+    if not probe.entries:
+        raise NotSeen("the agent did not start the server")
+    return probe.entries[0]
 
 
-def _require_header(probe: HttpProbe, path: str) -> None:
-    if wrong := [value for _, place, value in probe.received if place == path and value != VALUE]:
+async def _connect_over(bench: Bench, kind: str, path: str) -> None:
+    if not await _headers_over(bench, kind, path):
+        raise Failed(_NOT_CONNECTED)
+
+
+async def _headers_over(bench: Bench, kind: str, path: str) -> list[str | None]:
+    """Return the header of each request to a server with which a session was opened.
+
+    Raises `NotOffered` if the agent does not support this kind of server.
+    """
+
+    async def connect() -> list[str | None]:
+        client = await bench.client()
+        client.require("mcpCapabilities", kind)
+        with HttpProbe() as probe:
+            headers = [{"name": HEADER, "value": VALUE}]
+            definition = {"type": kind, "name": f"acp-tui-{kind}", "url": probe.url(path), "headers": headers}
+            await _connect(bench, definition, lambda: any(place == path for _, place, _ in probe.received))
+        return [header for _, place, header in probe.received if place == path]
+
+    return await bench.shared(f"MCP over {kind}", connect)
+
+
+def _require_header(headers: list[str | None]) -> None:
+    if not headers:
+        raise NotSeen("the agent did not connect to the server")
+    if wrong := [value for value in headers if value != VALUE]:
         raise Failed(f"the header {HEADER} has the value {wrong[0]!r} instead of {VALUE!r}")
 
 
 async def _connect(bench: Bench, definition: dict[str, Any], connected: Callable[[], bool]) -> None:
-    """Open a session with a server, and run a turn in it if the agent does not connect before.
-
-    Raises `Failed` if the agent does not connect then either.
-    """
+    """Open a session with a server, and run a turn in it if the agent does not connect before."""
     client = await bench.client()
     session = await client.new_session(bench.folder("shared"), mcpServers=[definition])
-    if await _until(bench, connected):
-        return
-    await client.run_turn(session, bench.prompt("mcp"))
     if not await _until(bench, connected):
-        raise Failed("the agent did not connect to the server, neither at the start nor for a prompt")
+        await client.run_turn(session, bench.prompt("mcp"))
+        await _until(bench, connected)
 
 
 async def _turn_with(bench: Bench, servers: list[dict[str, Any]]) -> Turn:
