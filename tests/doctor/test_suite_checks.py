@@ -40,6 +40,14 @@ def test_check_fails_on_an_agent_with_the_fault(name: str, tmp_path: Path) -> No
     assert (result.status, bool(result.evidence)) == ("fail", True), result.detail
 
 
+def test_evidence_contains_what_came_before_the_check(tmp_path: Path) -> None:
+    results = check_agent(["initialize", "auth-method-ids"], tmp_path, "auth-method-ids")
+
+    frames = [record.frame for record in results[-1].evidence]
+    assert [frame.get("method") for frame in frames] == ["initialize", None]
+    assert frames[1]["result"]["authMethods"]
+
+
 def test_agent_without_a_fault_passes_the_checks(tmp_path: Path) -> None:
     results = check_agent([*FAULTS], tmp_path, sign_in=SIGN_IN)
 

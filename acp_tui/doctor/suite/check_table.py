@@ -658,7 +658,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         "MCP", "mcp-stdio-environment", "v1/session-setup",
-        "Environment variables to set when launching the server.",
+        "Environment variables to set when launching the server",
         mcp_servers.stdio_environment,
     ),
     Check(
