@@ -234,8 +234,10 @@ async def permission_answered_after_cancel(bench: Bench) -> None:
     async def answer(_params: dict[str, Any], _: RequestId) -> Any:
         client, session = await bench.session()
         client.cancel(session)
-        await asyncio.sleep(LATE_SECONDS)
-        answered.set()
+        try:
+            await asyncio.sleep(LATE_SECONDS)
+        finally:  # the agent may withdraw the request meanwhile
+            answered.set()
         return {"outcome": {"outcome": "cancelled"}}
 
     await bench.asked_turn("session/request_permission", answer, "edit", "command")
