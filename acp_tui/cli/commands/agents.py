@@ -32,7 +32,7 @@ from acp_tui.text_format import display_path
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
 
     from acp_tui.agent_registry.installation import InstallPlan
     from acp_tui.agent_registry.registry import Registry, RegistryAgent
@@ -336,13 +336,15 @@ def _carry_out(plan: InstallPlan, settings: Settings) -> int:
     from acp_tui.agent_registry.installation import install
     from acp_tui.cli import COMMANDS
 
-    status, started = ConsoleStatusLine(), time.monotonic()
+    status, started, said = ConsoleStatusLine(), time.monotonic(), "Installing"
 
-    def report(sentence: str) -> None:
-        status.show(f"{sentence} …", time.monotonic() - started)
+    def report(sentence: str = "") -> None:
+        nonlocal said
+        said = sentence or said
+        status.show(f"{said} …", time.monotonic() - started)
 
     try:
-        done = _run(install(plan, report, start_timeout=settings.timeouts.initialize))
+        done = _run(_with_clock(install(plan, report, start_timeout=settings.timeouts.initialize), report))
     finally:
         status.clear()
     agent = done.agent
@@ -356,6 +358,21 @@ def _carry_out(plan: InstallPlan, settings: Settings) -> int:
         return FAILED
     print(f"It answers as {done.answered}.")
     return OK
+
+
+async def _with_clock(work: Coroutine[Any, Any, Result], tick: Callable[[], None]) -> Result:
+    """Return the result of some work, and call `tick` every second meanwhile."""
+    import asyncio
+
+    task = asyncio.ensure_future(work)
+    try:
+        while not (await asyncio.wait([task], timeout=1))[0]:
+            tick()
+    except asyncio.CancelledError:
+        task.cancel()
+        await asyncio.wait([task])
+        raise
+    return task.result()
 
 
 def _load(settings: Settings) -> Registry:

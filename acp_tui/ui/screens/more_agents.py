@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -97,7 +98,8 @@ class MoreAgentsScreen(Dialog[str | None]):
         self._agents: list[ListedAgent] = []
         self._shown: list[ListedAgent] = []
         self._working: Worker[None] | None = None
-        self._progress = ""
+        self._progress = ""  # what is being done, safe to display
+        self._started = 0.0  # when that began
 
     def compose(self) -> ComposeResult:
         yield Bar([], id="head")
@@ -110,6 +112,7 @@ class MoreAgentsScreen(Dialog[str | None]):
         """Read the list that was fetched last."""
         self.watch(self.query_one(SelectList), "selected", lambda _: self._show_about(), init=False)
         self.query_one(InputLine).value = self._query
+        self.set_interval(1.0, self._show_progress)
         self._reload()
 
     @work(exclusive=True, group="load")
@@ -172,9 +175,15 @@ class MoreAgentsScreen(Dialog[str | None]):
     def _show_about(self) -> None:
         agent = self._selected
         text = f"{agent.about}\n{agent.details}" if agent is not None else ""
+        if self._progress:
+            text = f"{self._progress} … {time.monotonic() - self._started:.0f} s"
         for about in self.query("#about").results(Static):
-            about.update(self._progress or text, layout=False)  # its height is fixed
+            about.update(text, layout=False)  # its height is fixed
         self.refresh_bindings()
+
+    def _show_progress(self) -> None:
+        if self._progress:
+            self._show_about()
 
     def apply_theme(self) -> None:
         """Draw again what was drawn in the colours of the old theme."""
@@ -274,11 +283,12 @@ class MoreAgentsScreen(Dialog[str | None]):
                 self._report("")
             await self._load()
 
+        self._started = time.monotonic()
         self._working = self.run_worker(run(), group="change")
         self.refresh_bindings()
 
     def _report(self, sentence: str) -> None:
-        self._progress = f"{escape_invisible_line(sentence)} …" if sentence else ""
+        self._progress = escape_invisible_line(sentence)
         if self.is_attached:
             self._show_about()
 
@@ -300,6 +310,7 @@ class MoreAgentsScreen(Dialog[str | None]):
         )
         if not await self.app.push_screen_wait(GuardedQuestionScreen(question)):
             return
+        self._started = time.monotonic()
         done = await installation.install(plan, self._report, start_timeout=start_timeout)
         name = f"{plan.agent.name} {done.agent.version}"
         if done.problem:
