@@ -14,6 +14,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import shutil
 import stat
 import sys
@@ -52,7 +53,7 @@ from acp_tui.console import format_size
 from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.processes.piped_process import LineRing, PipedProcess, StartError, signal_name
 from acp_tui.protocol.json_rpc import LineSplitter, decode
-from acp_tui.session.safe_text import escape_line
+from acp_tui.session.safe_text import escape_invisible_line, escape_line
 from acp_tui.store.locks import LockedError, change_lock
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class InstallPlan:
             facts.append(("Package", f"{chosen.target} with its dependencies, by {by}"))
             facts.append(("SHA-256", f"not stated by the registry; {by} checks those of the package index"))
         facts.append(("Into", str(agent_folder(agent.id))))
-        facts.append(("Runs", " ".join([chosen.command or chosen.source, *chosen.arguments])))
+        facts.append(("Runs", shlex.join([chosen.command or chosen.source, *chosen.arguments])))
         facts += [("Environment", f"{name}={value}") for name, value in chosen.env.items()]
         facts += [("License", agent.license)] if agent.license else []
         facts += [("Authors", agent.authors)] if agent.authors else []
@@ -126,14 +127,20 @@ class InstallPlan:
         found = []
         if self.distribution.kind == "binary" and not self.distribution.sha256:
             found.append("The registry states no checksum, so acp-tui cannot check what it downloads.")
+        old, new = self.installed and _origin(self.installed.source), _origin(self.distribution.target)
+        if old and old != new:
+            found.append(f"The installed version is from {old}, and this one is from {new}.")
         if self.instead_of:
-            sentence = (
-                f"It takes the place of {self.instead_of}, which has the same name: your rules for it apply."
-            )
-            found.append(sentence)
+            replaced = f"{self.instead_of}, which has the same name"
+            found.append(f"It takes the place of {replaced}: your rules for it apply.")
         if self.note:
             found.append(f"{self.note[0].upper()}{self.note[1:]}.")
         return found
+
+
+def _origin(source: str) -> str:
+    """Return the host of an archive's address, or the name of a package without its version."""
+    return urlsplit(source).hostname or re.split(r"==|(?<=.)@", source)[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +156,7 @@ class Installation:
 
 
 def find_in_registry(registry: Registry, name: str) -> RegistryAgent:
-    """Return the agent with this id, or the one that is a known agent under another name."""
+    """Return the agent with this id. Raises `UsageError`, which suggests another id."""
     if agent := registry.agents.get(name):
         return agent
     known = agent_catalogue.built_in_agent(name)
@@ -348,7 +355,7 @@ def _record(plan: InstallPlan, folder: Path, program: Path, checksum: str) -> In
     agent, chosen = plan.agent, plan.distribution
     return InstalledAgent(
         id=agent.id,
-        name=agent.name,
+        name=escape_invisible_line(agent.name),
         version=chosen.version,
         kind=chosen.kind,
         source=chosen.target,
@@ -356,8 +363,8 @@ def _record(plan: InstallPlan, folder: Path, program: Path, checksum: str) -> In
         program=str(program.relative_to(folder)),
         arguments=chosen.arguments,
         env=chosen.env,
-        about=agent.about,
-        homepage=agent.homepage,
+        about=escape_invisible_line(agent.about),
+        homepage=escape_invisible_line(agent.homepage),
         sha256=checksum,
         registry=plan.registry,
     )

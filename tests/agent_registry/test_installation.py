@@ -298,6 +298,22 @@ async def test_an_upgrade_replaces_the_earlier_version(site: Site) -> None:
     assert (plans, reasons) == ([], ["tiny 1.10.0 is up to date."])
 
 
+@needs_npm
+async def test_an_upgrade_from_another_origin_says_so(site: Site) -> None:
+    await install(site, binary_entry(site))
+    made = await plan(site, entry(version="2.0.0", npx={"package": "@evil/tiny@2.0.0"}))
+    assert "The installed version is from 127.0.0.1, and this one is from @evil/tiny." in made.warnings()
+    made = await plan(site, binary_entry(site, "2.0.0"))
+    assert len(made.warnings()) == 1
+
+
+async def test_names_are_made_safe_when_they_are_stored(site: Site) -> None:
+    listed = {**binary_entry(site), "name": "Ti\x1b[31mny\u202e"}
+    done = await install(site, listed)
+    assert "\x1b" not in done.agent.name
+    assert "\u202e" not in resolve_launch("tiny", load(Path.cwd())).title
+
+
 async def test_the_earlier_version_stays_if_the_new_one_does_not_answer(site: Site) -> None:
     before = await install(site, binary_entry(site))
     with pytest.raises(UserError, match=r"needs a newer system.*Version 1.0.0 stays installed"):

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from acp_tui.config.settings import Settings
 
 
+MAX_PROBLEMS = 20
+"""The number of problems of the registry's list that are printed."""
 MAX_ABOUT = 78
 """The number of columns of a description in the list of the registry."""
 Result = TypeVar("Result")
@@ -199,8 +201,10 @@ def _update(_: argparse.Namespace, settings: Settings) -> int:
             raise
         print_message(f"{error} The list of {_date(before)} is still used.")
         return FAILED
-    for problem in listed.problems:
+    for problem in listed.problems[:MAX_PROBLEMS]:
         print_message(problem)
+    if (more := len(listed.problems) - MAX_PROBLEMS) > 0:
+        print_message(f"{pluralize(more, 'more problem')} in the list.")
     usable = sum(bool(agent.distributions) for agent in listed.agents.values())
     print(f"{pluralize(len(listed.agents), 'agent')}, {usable:,} of them can be installed here.")
     known = set(before.agents) if before else set(listed.agents)
