@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 WHEEL_LINES = 3
 RANGE_SIGN, PARTNER_SIGN = "┃", "↔"
 DIRECTION_SIGNS = {"sent": "→", "received": "←", "client": "·", "stderr": "!", "log": "·"}
-TIME_CELLS, SECONDS_CELLS, SIZE_CELLS, SESSION_CELLS = 12, 8, 6, 8
-MIN_NAME_CELLS = 34
+TIME_CELLS, SECONDS_CELLS, SIZE_CELLS, SESSION_CELLS = 12, 7, 6, 6
+MIN_NAME_CELLS = 30
 """The width that methods get before the column of the session is shown."""
 MAX_NAME_CELLS = 52
 DAY = 86_400
+"""A smaller time is one since the start of the recording, not since the epoch."""
 
 
 class Columns(NamedTuple):
@@ -89,11 +90,12 @@ def format_elapsed(seconds: float) -> str:
 
 def format_moment(at: float, *, with_date: bool = False) -> str:
     """Format a time since the epoch as local time, with milliseconds."""
+    seconds, milliseconds = divmod(round(at * 1000), 1000)
     try:
-        moment = time.strftime("%Y-%m-%d %H:%M:%S" if with_date else "%H:%M:%S", time.localtime(at))
+        moment = time.strftime("%Y-%m-%d %H:%M:%S" if with_date else "%H:%M:%S", time.localtime(seconds))
     except (ValueError, OverflowError, OSError):
         return f"{at:.3f}"
-    return f"{moment}.{int(at % 1 * 1000):03}"
+    return f"{moment}.{milliseconds:03}"
 
 
 class FrameList(ScrollView, can_focus=True, inherit_bindings=False):

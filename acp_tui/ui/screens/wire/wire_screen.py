@@ -23,7 +23,14 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.base_screen import BaseScreen, TabState
 from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.screens.wire.filter_line import FilterLine
-from acp_tui.ui.screens.wire.frame_list import FrameList, format_moment, format_seconds, format_size
+from acp_tui.ui.screens.wire.frame_list import (
+    DAY,
+    FrameList,
+    format_elapsed,
+    format_moment,
+    format_seconds,
+    format_size,
+)
 from acp_tui.ui.screens.wire.json_view import DEVIATION_SIGN, JsonTree, JsonView, field_text
 from acp_tui.ui.screens.wire.listing import FrameListing
 from acp_tui.ui.theme.palette import Spans, current_palette
@@ -47,6 +54,8 @@ WORK_SECONDS = 0.01
 PAUSE_SECONDS = 0.002
 MIN_BESIDE_CELLS = 110
 """From this width on, the JSON is shown beside the list; below it otherwise."""
+MIN_DATE_CELLS = 60
+"""From this width on, the title of a message has the date."""
 MAX_DECODED_BYTES = 8_000_000
 """Of a larger frame, only the beginning is shown, as text."""
 MAX_SHOWN_BYTES = 64 * 1024
@@ -315,7 +324,11 @@ class WireScreen(BaseScreen):
             left.append(Segment(f"  {format_seconds(row.seconds)}", palette.dim))
         if count := len(self.listing.deviations(row.number)):
             left.append(Segment(f"  {DEVIATION_SIGN} {pluralize(count, 'deviation')}", palette.error))
-        when = format_moment(row.at, with_date=row.at > 86_400) if row.at is not None else ""
+        when = ""
+        if row.at is not None:
+            has_date = row.at > DAY
+            is_wide = self.view.size.width >= MIN_DATE_CELLS
+            when = format_moment(row.at, with_date=is_wide) if has_date else format_elapsed(row.at)
         self.query_one("#title", Bar).show(left, [Segment(f" {when}  #{row.number + 1:,}", palette.dim)])
 
     # ------------------------------------------------------------------------- moving
@@ -371,6 +384,7 @@ class WireScreen(BaseScreen):
         while 0 <= index < len(self.listing):
             if self.listing.deviations(self.listing.number(index)):
                 self.frames.move_to(index)
+                self._moved()  # now: the message about it comes later
                 self.view.go_to_deviation()
                 return
             index += step
