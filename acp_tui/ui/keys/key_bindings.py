@@ -486,6 +486,8 @@ _SCOPES = (
         Key("comparison.page_down", "pagedown", "page(1)", "Scroll the details a page down"),
         Key("comparison.keep", "y", "keep", "Keep the agent's work, and discard the rest", "keep", 2,
             command="Keep this agent's work"),
+        Key("comparison.discard", "D", "discard", "Discard the work of all agents", "discard all", 6,
+            command="Discard work of all agents"),
         Key("comparison.review", "f2,v", "review", "Review the agent's changes", "review", 3),
         Key("comparison.check", "c", "check", "Show the output of the check", "check", 4),
         Key("comparison.stop", "s", "stop", "Stop the agent's turn, or its check", "stop", 5),

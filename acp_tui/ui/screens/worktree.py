@@ -240,18 +240,22 @@ class Loss(NamedTuple):
     status: WorktreeStatus
 
 
-def discard_others_question(kept: str, losses: Sequence[Loss]) -> GuardedQuestion[FinishAnswer]:
-    """Return the question that confirms the deletion of several worktrees. `kept` is the agent that stays."""
+def discard_several_question(kept: str, losses: Sequence[Loss]) -> GuardedQuestion[FinishAnswer]:
+    """Return the question that confirms the deletion of several worktrees.
+
+    `kept` is the agent whose worktree stays; empty for none.
+    """
     facts: list[tuple[str, str]] = []
     for agent, worktree, status in losses:
         summary = "nothing has changed" if status.is_unchanged else _summary(status)
         facts += [("discarded", f"{agent}: {summary}"), ("branch", worktree.branch), *_contents(status)]
     names = ", ".join(loss.agent for loss in losses)
+    next_step = " Then acp-tui asks about the worktree to keep." if kept else ""
     return GuardedQuestion(
-        title=f"Keep {kept} and discard the rest?",
+        title=f"Keep {kept} and discard the rest?" if kept else "Discard the work of all agents?",
         text=(
             f"This ends the conversations with {names}, and deletes their worktrees and branches with"
-            " everything listed here. It cannot be undone. Then acp-tui asks about the worktree to keep."
+            f" everything listed here. It cannot be undone.{next_step}"
         ),
         facts=tuple(facts),
         answers=(

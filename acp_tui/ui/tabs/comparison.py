@@ -49,6 +49,7 @@ MIN_NAME, MAX_NAME = 8, 32
 """The limits of the width of an agent's name, in cells."""
 MAX_ANSWER_LINES, MAX_OUTPUT_LINES = 3, 8
 """How many of the last lines of the agent's last message and of the check's output are shown."""
+MAX_ANSWER_CHARS = 2000
 LABEL_WIDTH = 10
 NONE = "–"
 
@@ -71,6 +72,7 @@ COLUMNS = (
     Column("files", 5),
 )
 CHECK = Column("check", 6)
+UNFINISHED = ("starting", "working", "asking")
 _WORDS: dict[Mark, str] = {
     "starting": "starting",
     "working": "working",
@@ -143,6 +145,8 @@ class ComparisonScreen(BaseScreen):
         self._make_screens = screens
         self._tabs = tabs
         self._clock = clock
+        self._rows: list[Row] = []  # as drawn
+        self._output: tuple[object, list[str]] = (None, [])  # the check shown with its length; its last lines
         self._opened: list[Tab] = []  # the agents' first tabs
         self._merged: set[str] = set()  # names of the agents whose work was merged
         self._kept = ""  # the name of the agent whose work was kept
@@ -161,7 +165,7 @@ class ComparisonScreen(BaseScreen):
         self.post_message(self.StateChanged(self))
         self.watch(self.query_one(SelectList), "selected", self._show_other_details, init=False)
         self.set_interval(REFRESH_SECONDS, self._update)
-        self._update()
+        self._draw()
         self.call_after_refresh(self._open_tabs)
 
     @work
@@ -176,28 +180,43 @@ class ComparisonScreen(BaseScreen):
 
     def on_resize(self) -> None:
         """Fit the columns to the new width."""
-        self._update()
+        self._draw()
+
+    def on_screen_resume(self) -> None:
+        """Show what has happened while another tab or a dialog was in front."""
+        self._draw()
 
     def apply_theme(self) -> None:
         """Draw again what was drawn in the colours of the old theme."""
-        self._update()
+        self._draw()
 
     # ------------------------------------------------------------------------- what is shown
 
     def _update(self) -> None:
-        if not self.is_attached or not self.is_current:
+        """Draw what has changed. Once all agents have ended and the table shows that, this costs little."""
+        if self.is_current and (
+            self._is_working or self._rows != [self._row(agent) for agent in self._agents]
+        ):
+            self._draw()
+
+    @property
+    def _is_working(self) -> bool:
+        return any(row.mark in UNFINISHED for row in self._rows)
+
+    def _draw(self) -> None:
+        if not self.is_mounted:
             return
-        rows = [self._row(agent) for agent in self._agents]
+        self._rows = rows = [self._row(agent) for agent in self._agents]
         width = self.size.width - 2 - MARKER_WIDTH - RIGHT_MARGIN
         palette = current_palette()
-        working = sum(row.mark in ("starting", "working", "asking") for row in rows)
+        working = sum(row.mark in UNFINISHED for row in rows)
         state = f"{working} of {len(rows)} working" if working else "all have ended"
         self.query_one("#head", Bar).show(
             [Segment("Compare", palette.strong), Segment(f"  {self._prompt}", palette.text)],
             [Segment(f"  {state}", palette.dim)],
         )
         titles = ["agent", *(column.title for column in self._columns)]
-        heading = " " * (MARKER_WIDTH) + "".join(table_line(titles, width))
+        heading = " " * MARKER_WIDTH + "".join(table_line(titles, width))
         self.query_one("#columns", Bar).show([Segment(heading, palette.dim)])
         table = self.query_one(SelectList)
         table.show([_drawn(row, width) for row in rows], table.selected)
@@ -226,27 +245,23 @@ class ComparisonScreen(BaseScreen):
         return Row(name, mark, [*cells, _exit(result)] if self._check else cells, failed)
 
     def _state(self, agent: ComparedAgent) -> State:
-        tab, session = (
-            self._tab_of(agent),
-            agent.conversation.session if agent.conversation is not None else None,
-        )
-        if tab is None:
-            return State("starting", "starting")
-        if tab not in self._tabs:
+        tab, conversation, result = self._tab_of(agent), agent.conversation, agent.check_result
+        if tab is not None and tab not in self._tabs:
             return self._state_of_closed(agent, tab)
-        if agent.name == self._kept:
-            return State("done", "kept")
-        if tab.state.question:
+        if tab is not None and tab.state.question:
             return State("asking", "asks you")
-        if session is None or session.auth_required:
-            return State("starting", "starting") if session is None else State("asking", "sign in")
-        result = agent.check_result
+        if tab is None or conversation is None:
+            return State("starting", "starting")
+        if conversation.session.auth_required:
+            return State("asking", "sign in")
         if result is not None and result.ended_at is None:
             return State("working", "checking")
         if tab.mark in _WORDS:
             return State(tab.mark, _WORDS[tab.mark])
-        ended = stop_words(session)
-        return State("dead" if ended == "failed" else "done" if ended else "starting", ended or "waiting")
+        ended = stop_words(conversation.session)
+        if not ended:
+            return State("starting", "waiting")
+        return State("dead" if ended == "failed" else "done", "kept" if agent.name == self._kept else ended)
 
     def _state_of_closed(self, agent: ComparedAgent, tab: Tab) -> State:
         worktree = _worktree(agent)
@@ -285,13 +300,20 @@ class ComparisonScreen(BaseScreen):
             session = agent.conversation.session
             if (error := _error(session)) and state.mark == "dead":
                 yield from fact("error", error)
-            for number, line in enumerate(_answer(session)[-MAX_ANSWER_LINES:]):
+            for number, line in enumerate(_answer(session)):
                 yield from fact("" if number else "answer", line)
         if (result := agent.check_result) is not None:
             yield make_strip([])
             yield from fact("check", f"{escape_line(self._check)} · {_exit_words(result)}")
-            for line in [*last_output_lines(result.output)][-MAX_OUTPUT_LINES:]:
+            for line in self._last_lines(result):
                 yield from fact("", line)
+
+    def _last_lines(self, result: Terminal) -> list[str]:
+        """Return the last lines of the check's output. They are read again only if there is more."""
+        if self._output[0] != (result, result.output.total):
+            lines = [*last_output_lines(result.output)]
+            self._output = (result, result.output.total), lines[-MAX_OUTPUT_LINES:]
+        return self._output[1]
 
     def _show_details(self) -> None:
         self.query_one(BodyScroller).update()
@@ -404,16 +426,20 @@ class ComparisonScreen(BaseScreen):
         """Keep or merge the work of the selected agent, and discard that of the others, after questions."""
         agent = self._selected
         if agent is not None and self._open_tab_of(agent) is not None:
-            self.run_worker(self._keep(agent), group="keep", exclusive=True)
+            self.run_worker(self._discard_all_but(agent), group="keep", exclusive=True)
 
-    async def _keep(self, agent: ComparedAgent) -> None:
+    def action_discard(self) -> None:
+        """Discard the work of all agents, after a question."""
+        self.run_worker(self._discard_all_but(None), group="keep", exclusive=True)
+
+    async def _discard_all_but(self, kept: ComparedAgent | None) -> None:
         if not await self._may_stop():
             return
         try:
-            losses = await self._losses(agent)
-            if losses and not await self._confirm(agent, losses):
+            losses = await self._losses(kept)
+            if losses and not await self._confirm(kept, losses):
                 return
-            if not await self._finish(agent):
+            if kept is not None and not await self._finish(kept):
                 return
         except UserError as error:
             self.notify_error(error)
@@ -421,11 +447,11 @@ class ComparisonScreen(BaseScreen):
         confirmed = {loss.agent: loss for loss in losses}
         for other in self._agents:
             tab = self._tab_of(other)
-            if other is not agent and tab is not None and tab in self._tabs:
+            if other is not kept and tab is not None and tab in self._tabs:
                 if (loss := confirmed.get(other.name)) is not None:
                     tab.screen.discard_worktree(await asyncio.to_thread(_status_to_remove, loss))
                 await self._tabs.remove(tab)
-        self._update()
+        self._draw()
 
     async def _may_stop(self) -> bool:
         """Stop the agents that are working, after a question. Return False if they go on."""
@@ -440,7 +466,7 @@ class ComparisonScreen(BaseScreen):
         confirmed = await self.ask(ConfirmScreen(question, yes=yes, no=no))
         return confirmed is True and await self._stop_all(working)
 
-    async def _losses(self, kept: ComparedAgent) -> list[Loss]:
+    async def _losses(self, kept: ComparedAgent | None) -> list[Loss]:
         """Return what the worktrees of the other agents hold. Raises `UserError`."""
         from acp_tui.ui.screens.worktree import Loss, current_status
 
@@ -452,11 +478,11 @@ class ComparisonScreen(BaseScreen):
                 losses.append(Loss(agent.name, worktree, status))
         return losses
 
-    async def _confirm(self, kept: ComparedAgent, losses: Sequence[Loss]) -> bool:
+    async def _confirm(self, kept: ComparedAgent | None, losses: Sequence[Loss]) -> bool:
         from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
-        from acp_tui.ui.screens.worktree import discard_others_question
+        from acp_tui.ui.screens.worktree import discard_several_question
 
-        question = discard_others_question(kept.name, losses)
+        question = discard_several_question(escape_line(kept.name) if kept is not None else "", losses)
         index = await self.ask(GuardedQuestionScreen(question))
         return index is not None and question.answers[index].grants
 
@@ -545,8 +571,9 @@ def _error(session: Session) -> str:
 
 
 def _answer(session: Session) -> list[str]:
-    """Return the lines of the agent's last message in the last turn."""
+    """Return the last lines of the agent's last message in the last turn."""
     for entry in reversed(session.entries):
         if isinstance(entry, AgentMessage) and entry.turn == session.turn and entry.text.strip():
-            return [escape_line(line) for line in entry.text.splitlines() if line.strip()]
+            lines = [line for line in entry.text[-MAX_ANSWER_CHARS:].splitlines() if line.strip()]
+            return [escape_line(line) for line in lines[-MAX_ANSWER_LINES:]]
     return []

@@ -267,3 +267,15 @@ async def test_an_agent_that_needs_a_sign_in_is_marked(open_comparison: OpenComp
         await is_shown(ui, "ada", "done")
         await ui.press("down", "enter")
         await ui.sees("Account")
+
+
+async def test_the_work_of_all_agents_is_discarded(open_comparison: OpenComparison, project: Path) -> None:
+    turn: list[list[Any]] = [["write_file", "one.txt", "x"]]
+    async with open_comparison(ada=turn, bob=turn) as ui:
+        await ui.sees("all have ended")
+        await ui.press("D")
+        await ui.sees("Discard the work of all agents?", "ada: 1 file", "bob: 1 file", "Enter choose")
+        await ui.press("down", "enter")
+        await is_shown(ui, "ada", "discarded")
+        await is_shown(ui, "bob", "discarded")
+    assert worktrees(project) == 0
