@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 from acp_tui.connection.pending_requests import CLIENT_METHODS
 from acp_tui.protocol.json_rpc import line_fault
+from acp_tui.protocol.v2 import is_version_2
 from acp_tui.session.record import INVALID_PARAMS, RESOURCE_NOT_FOUND, Record
 from acp_tui.session.safe_text import visible_excerpt
-from acp_tui.wire.schema_check import UNSTABLE_UPDATES
+from acp_tui.wire.schema_check import UNSTABLE_UPDATES, Version
 
 FINAL_STATUSES = frozenset({"completed", "failed"})
 ACTING_KINDS = ("edit", "execute", "delete", "move")  # a tuple, because a faulty kind can be unhashable
@@ -44,6 +45,9 @@ KNOWN_UPDATES = (
         "compaction_update",
         "compaction_summary_chunk",
     }
+)
+OUTPUT_OF_VERSION_2 = frozenset(
+    {"agent_message", "agent_message_chunk", "agent_thought", "agent_thought_chunk", "plan_update"}
 )
 AGENT_METHODS = CLIENT_METHODS | {"session/update", "elicitation/complete", "$/cancel_request"}
 CLIENT_ONLY_METHODS = frozenset(
@@ -83,12 +87,15 @@ class ToolCallCheck:
         self._terminals: set[str] = set()  # that exist
         self._named_terminals: set[str] = set()  # in the content of calls
 
-    def update(self, update: dict[str, Any], *, announced: bool) -> None:
-        """Check an update: a `tool_call` if `announced` is true, otherwise a `tool_call_update`."""
+    def update(self, update: dict[str, Any], *, announced: bool, may_create: bool = False) -> None:
+        """Check an update: a `tool_call` if `announced` is true, otherwise a `tool_call_update`.
+
+        `may_create`: an update may be the first, as in version 2 of the protocol.
+        """
         identity = str(update.get("toolCallId"))
         call = self._calls.get(identity)
         if call is None:
-            if not announced:
+            if not announced and not may_create:
                 self._report(
                     "tool-update-unannounced", "a tool_call_update is for a call that was never announced"
                 )
@@ -114,7 +121,10 @@ class ToolCallCheck:
                 "own-terminal", "command output is sent in `_meta.terminal_*` rather than in terminals"
             )
 
-    def permission(self, params: dict[str, Any], *, has_id: bool, in_turn: bool) -> None:
+    def permission(
+        self, params: dict[str, Any], *, has_id: bool, in_turn: bool, names_call: bool = True
+    ) -> None:
+        """Check a permission request. In version 2, it need not name a tool call."""
         self._asked = True
         call = params.get("toolCall")
         call = call if isinstance(call, dict) else {}
@@ -122,7 +132,7 @@ class ToolCallCheck:
             self._report("permission-without-id", "a permission request has no id and cannot be answered")
         if not in_turn:
             self._report("permission-outside-turn", "permission was requested outside of a turn")
-        if str(call.get("toolCallId")) not in self._calls:
+        if names_call and str(call.get("toolCallId")) not in self._calls:
             self._report(
                 "permission-unknown-call",
                 "permission was requested for a tool call that was never announced",
@@ -181,6 +191,8 @@ class ToolCallCheck:
         kind = item.get("type")
         if kind == "diff":
             check_path(self._report, "a diff", item.get("path"))
+            for change in objects_in(item.get("changes")):
+                check_path(self._report, "a diff", change.get("path"))
         elif kind == "content":
             block = item.get("content")
             if isinstance(block, dict) and "\x1b[" in str(block.get("text")):
@@ -240,6 +252,16 @@ class BehaviourCheck:
         self._session_before: str | None = None  # `_session` before the request to open another one
         self._subagents: set[str] = set()  # the ids of the announced sessions of subagents
         self._opening: str | None = None  # the method of an unanswered request to open a session
+        self.version: Version = 1
+        """The version of the protocol that the agent speaks."""
+
+    def negotiate(self, frame: Any) -> None:
+        """Note the version in a received frame that answers `initialize`."""
+        if not isinstance(frame, dict):
+            return
+        method, _ = self._requests.get(_hashable(frame.get("id")), ("", None))
+        if method == "initialize" and isinstance(result := frame.get("result"), dict):
+            self.version = 2 if is_version_2(result) else 1
 
     def _conversation(self, session: Any) -> _Conversation:
         """Return the conversation of a session; that of the session opened last if the session is unknown."""
@@ -255,7 +277,10 @@ class BehaviourCheck:
             if frame.get("event") == "noticed" and frame.get("source") == "protocol":
                 self._report("stdout-framing", frame["text"])
             return
-        if isinstance(frame, dict):
+        if isinstance(frame, list) and self.version == 2:
+            for item in frame:
+                self.check(Record(record.at, record.direction, item))
+        elif isinstance(frame, dict):
             if record.direction == "sent":
                 self._sent(frame)
             elif "method" in frame:
@@ -328,7 +353,7 @@ class BehaviourCheck:
             self._opening, self._session = None, self._session_before
         elif method in SESSION_METHODS:
             self._opened(result, params)
-        elif method == "session/prompt":
+        elif method == "session/prompt" and (self.version == 1 or error is not None):
             session = params.get("sessionId") if isinstance(params, dict) else None
             self._turn_ended(self._conversation(session), result, failed=error is not None)
 
@@ -351,7 +376,9 @@ class BehaviourCheck:
                 )
         elif method == "session/update":
             update = params.get("update")
-            if isinstance(update, dict) and not self._is_of_subagent(params.get("sessionId"), update):
+            if isinstance(update, dict) and self.version == 2:
+                self._update_of_version_2(params.get("sessionId"), update)
+            elif isinstance(update, dict) and not self._is_of_subagent(params.get("sessionId"), update):
                 self._update(params.get("sessionId"), update)
         else:
             self._request(method, params, has_id="id" in frame)
@@ -362,7 +389,16 @@ class BehaviourCheck:
         conversation = self._conversation(session)
         if method in ("fs/write_text_file", "terminal/create"):
             conversation.tool_calls.mark_served()
-        if method == "session/request_permission" and str(session) not in self._subagents:
+        if method == "session/request_permission" and self.version == 2:
+            subject = params.get("subject")
+            call = subject.get("toolCall") if isinstance(subject, dict) else None
+            if isinstance(call, dict):  # an update of the call, and perhaps the first
+                conversation.tool_calls.update(call, announced=False, may_create=True)
+            asked = {**params, "toolCall": call}
+            conversation.tool_calls.permission(
+                asked, has_id=has_id, in_turn=True, names_call=call is not None
+            )
+        elif method == "session/request_permission" and str(session) not in self._subagents:
             conversation.tool_calls.permission(params, has_id=has_id, in_turn=conversation.turns > 0)
         is_other = isinstance(session, str) and not self._is_open(session) and session not in self._subagents
         if is_other and has_id and self._session is not None and self._opening is None:
@@ -376,7 +412,7 @@ class BehaviourCheck:
     # ---- opening
 
     def _initialized(self, params: dict[str, Any], result: dict[str, Any]) -> None:
-        if result and not isinstance(result.get("agentInfo"), dict):
+        if result and not isinstance(result.get("agentInfo" if self.version == 1 else "info"), dict):
             self._report("no-agent-info", "the initialize response has no agentInfo (agent name and version)")
         version = result.get("protocolVersion")
         if params.get("protocolVersion") == "0.1.0":
@@ -460,6 +496,23 @@ class BehaviourCheck:
             self._chunk(conversation, kind, update)
         else:
             conversation.content_updates += kind in ("plan", "compaction_update")
+
+    def _update_of_version_2(self, session: Any, update: dict[str, Any]) -> None:
+        """Check an update of version 2, in which work may also go on between turns."""
+        kind, conversation = update.get("sessionUpdate"), self._conversation(session)
+        if isinstance(session, str) and not self._is_open(session):
+            return  # of a subagent, or of a session that is being opened
+        if kind == "state_update" and update.get("state") == "idle" and conversation.turns:
+            if update.get("stopReason") is not None:
+                self._turn_ended(conversation, update, failed=update["stopReason"] == "error")
+        elif kind == "tool_call_update":
+            conversation.content_updates += 1
+            conversation.tool_calls.update(update, announced=False, may_create=True)
+        elif kind == "terminal_update":
+            conversation.tool_calls.terminal_created(update.get("terminalId"))
+            check_path(self._report, "a terminal", update.get("cwd"))
+        elif kind in OUTPUT_OF_VERSION_2:
+            conversation.content_updates += 1
 
     def _chunk(self, conversation: _Conversation, kind: str, update: dict[str, Any]) -> None:
         content = update.get("content")

@@ -87,7 +87,7 @@ def iterate_violations(records: Iterable[Record]) -> Iterator[FoundViolation]:
     methods: dict[object, str] = {}  # of our pending requests, by id
 
     def check_schema(record: Record) -> None:
-        for violation in schema_violations(record.frame, methods):
+        for violation in schema_violations(record.frame, methods, behaviour.version):
             add(violation.check, violation.sentence, violation.example)
 
     def attempt(check: Callable[[Record], None], record: Record) -> None:
@@ -110,6 +110,7 @@ def iterate_violations(records: Iterable[Record]) -> Iterator[FoundViolation]:
             if exceeds_depth(record.frame):
                 add("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")
                 checked = Record(record.at, record.direction, limit_depth(record.frame))
+            behaviour.negotiate(checked.frame)
             attempt(check_schema, checked)
         attempt(behaviour.check, checked)
         yield from found

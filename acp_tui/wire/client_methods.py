@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.wire.schema_check import Fault, definitions, faults_of
+from acp_tui.wire.schema_check import Fault, definitions, faults_of, referenced
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Agent, Session
@@ -184,7 +184,7 @@ def _example(schema: Schema, known: Mapping[str, Any]) -> Any:
     if "enum" in schema:
         return schema["enum"][0]
     if "$ref" in schema:
-        return _example(definitions()[schema["$ref"].rpartition("/")[2]], known)
+        return _example(referenced(schema), known)
     merged: dict[str, Any] = {}
     simple: Any = None
     parts = [_example(part, known) for part in (*schema.get("allOf", ()), *_first_member(schema, known))]

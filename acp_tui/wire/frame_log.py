@@ -36,7 +36,7 @@ from acp_tui.wire.frame_index import (
     frame_span,
     load_index,
 )
-from acp_tui.wire.schema_check import SchemaViolation, Sender, frame_violations
+from acp_tui.wire.schema_check import SchemaViolation, Sender, Version, frame_violations
 
 if TYPE_CHECKING:
     from acp_tui.wire.frame_filter import FrameFilter
@@ -243,9 +243,9 @@ class FrameLog:
         return escape_line(said[:length]) if isinstance(said, str) else visible_excerpt(said, length)
 
     def deviations(self, number: int) -> list[SchemaViolation]:
-        """Return where a message deviates from the schema of version 1 of the protocol, on both sides.
+        """Return where a message deviates from the schema of its version of the protocol, on both sides.
 
-        Messages of other versions of the protocol are not checked. Raises `OSError`.
+        Messages of versions without a schema are not checked. Raises `OSError`.
         """
         position, is_stderr = self._position(number)
         if is_stderr:
@@ -254,24 +254,29 @@ class FrameLog:
         if shape.direction not in ("sent", "received"):
             return []
         frame = self.frame(number)
-        if not self._is_version_1(position, frame):
+        version = self._version(position, frame)
+        if version is None:
             return []
         if exceeds_depth(frame):
             return [SchemaViolation("deep-nesting", f"a message is nested more than {MAX_DEPTH} levels deep")]
         answered = shape.method if shape.type in ("answer", "error") else ""
         sender: Sender = "agent" if shape.direction == "received" else "client"
-        return list(frame_violations(frame, answered or None, sender))
+        frames = frame if isinstance(frame, list) and version == 2 else [frame]
+        return [
+            found for each in frames for found in frame_violations(each, answered or None, sender, version)
+        ]
 
-    def _is_version_1(self, position: int, frame: Any) -> bool:
-        """Return True unless `initialize` or the last answer to it before a row names another version."""
-        if self._index.shape(position)[1:3] == ("request", "initialize"):
-            return _version_in(frame, "params") in VERSION_1
+    def _version(self, position: int, frame: Any) -> Version | None:
+        """Return the version that `initialize` or the last answer to it names; None if it has no schema."""
         answers = self._index.initialize_answers
         before = bisect_right(answers, position)
-        if not before:
-            return True
-        answer = self.frame(self._number(answers[before - 1]))
-        return _version_in(answer, "result") in VERSION_1
+        if self._index.shape(position)[1:3] == ("request", "initialize"):
+            named = _version_in(frame, "params")
+        elif before:
+            named = _version_in(self.frame(self._number(answers[before - 1])), "result")
+        else:
+            named = 1
+        return 1 if named in VERSION_1 else 2 if named == 2 else None
 
     # ----------------------------------------------------------------------- filtering
 

@@ -1,4 +1,4 @@
-"""Checks an agent's messages against the protocol's schema, `acp-schema-v1.json`.
+"""Checks an agent's messages against the protocol's schemas, `acp-schema-v1.json` and `acp-schema-v2.json`.
 
 A general validator says of a union only that no member matches, and stops at fields that a lenient reader
 accepts. This one picks the member that is meant and names every wrong field, with what it must be.
@@ -20,7 +20,10 @@ from acp_tui.session.safe_text import visible_excerpt
 if TYPE_CHECKING:
     Schema = dict[str, Any]
 
-SCHEMA_FILE = Path(__file__).with_name("acp-schema-v1.json")
+Version = Literal[1, 2]
+"""The version of the protocol, each of which has a schema."""
+_VERSION_2 = "2:"
+"""What the names of definitions begin with where the schema of version 2 refers to its own."""
 UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message", "session_message_chunk"})
 """Kinds of updates about subagents, from the unstable schema. They are not checked."""
 MAX_EXAMPLE_CHARACTERS = 200
@@ -56,17 +59,29 @@ class Fault(NamedTuple):
 
 
 @cache
-def definitions() -> dict[str, Schema]:
-    definitions: dict[str, Schema] = json.loads(SCHEMA_FILE.read_text(encoding="utf-8"))["$defs"]
-    return definitions
+def definitions(version: Version = 1) -> dict[str, Schema]:
+    """Return the definitions of a version's schema, by name."""
+    text = Path(__file__).with_name(f"acp-schema-v{version}.json").read_text(encoding="utf-8")
+    if version == 2:
+        text = text.replace('"#/$defs/', f'"#/$defs/{_VERSION_2}')
+    found: dict[str, Schema] = json.loads(text)["$defs"]
+    return found
+
+
+def referenced(schema: Schema) -> Schema:
+    """Return the definition to which the `$ref` of a schema refers."""
+    name: str = schema["$ref"].rpartition("/")[2]
+    if name.startswith(_VERSION_2):
+        return definitions(2)[name.removeprefix(_VERSION_2)]
+    return definitions()[name]
 
 
 @cache
-def _models(sender: Sender) -> tuple[dict[str, Schema], dict[str, Schema]]:
+def _models(sender: Sender, version: Version) -> tuple[dict[str, Schema], dict[str, Schema]]:
     """Return the schemas of what one side sends, by method: one dict for parameters, one for results."""
     calls: dict[str, Schema] = {}
     answers: dict[str, Schema] = {}
-    for name, schema in definitions().items():
+    for name, schema in definitions(version).items():
         side, is_answer = schema.get("x-side"), name.endswith("Response")
         if side not in ("agent", "client"):
             continue
@@ -77,19 +92,27 @@ def _models(sender: Sender) -> tuple[dict[str, Schema], dict[str, Schema]]:
     return calls, answers
 
 
-def schema_violations(frame: Any, methods: dict[object, str]) -> Iterator[SchemaViolation]:
-    """Yield the violations in one received frame.
+def schema_violations(
+    frame: Any, methods: dict[object, str], version: Version = 1
+) -> Iterator[SchemaViolation]:
+    """Yield the violations in one received frame, which may be a batch in version 2.
 
     `methods` contains the methods of the client's pending requests by id; an answered request is removed.
     """
+    if version == 2 and isinstance(frame, list):
+        for item in frame:
+            yield from schema_violations(item, methods, version)
+        return
     answered = None
     if isinstance(frame, dict) and not isinstance(frame.get("method"), str):
         identity = frame.get("id")
         answered = methods.pop(identity, None) if isinstance(identity, (int, str)) else None
-    yield from frame_violations(frame, answered)
+    yield from frame_violations(frame, answered, version=version)
 
 
-def frame_violations(frame: Any, answered: str | None, sender: Sender = "agent") -> Iterator[SchemaViolation]:
+def frame_violations(
+    frame: Any, answered: str | None, sender: Sender = "agent", version: Version = 1
+) -> Iterator[SchemaViolation]:
     """Yield the violations in one frame. `answered` is the method that it answers, None if unknown.
 
     A frame of which only the beginning was recorded is not checked.
@@ -98,7 +121,7 @@ def frame_violations(frame: Any, answered: str | None, sender: Sender = "agent")
         return
     if SHORTENED in frame:
         return
-    calls, answers = _models(sender)
+    calls, answers = _models(sender, version)
     if frame.get("jsonrpc") != "2.0":
         place = ("jsonrpc",) if "jsonrpc" in frame else ()
         yield SchemaViolation("schema:envelope", 'a message is missing "jsonrpc": "2.0"', place=place)
@@ -106,7 +129,7 @@ def frame_violations(frame: Any, answered: str | None, sender: Sender = "agent")
     if isinstance(method, str):
         params = frame.get("params")
         kind = _update_kind(params)
-        if kind not in UNSTABLE_UPDATES and (schema := calls.get(method)) is not None:
+        if (version == 2 or kind not in UNSTABLE_UPDATES) and (schema := calls.get(method)) is not None:
             yield from _violations(schema, method, params, f"{method} {kind}" if kind else method)
         return
     if answered is None:
@@ -270,7 +293,7 @@ def _resolve(schema: Schema, value: Any, place: Place) -> tuple[list[Schema], li
     faults: list[Fault] = []
     inner: list[Schema] = [*schema.get("allOf", ())]
     if "$ref" in schema:
-        inner.append(definitions()[schema["$ref"].rpartition("/")[2]])
+        inner.append(referenced(schema))
     for key in ("oneOf", "anyOf"):
         if key in schema:
             chosen = _choose(schema[key], value, place)
@@ -305,7 +328,7 @@ def _choose(members: Sequence[Schema], value: Any, place: Place) -> Schema | Fau
             if tag not in value:
                 return Fault((*place, tag), "is missing")
             return Fault((*place, tag), _must_be_one_of([*tagged], value[tag]), value[tag])
-        named = rest
+        named = [member for member in rest if set(member.get("required", ())) <= value.keys()] or rest
     return min(named, key=lambda member: _distance(member, value))
 
 
@@ -318,7 +341,7 @@ def _constants(member: Schema) -> dict[str, Any]:
     """Return the fields of a member of a union that can have one value only."""
     found = {name: field["const"] for name, field in member.get("properties", {}).items() if "const" in field}
     if not found and "$ref" in member:
-        return _constants(definitions()[member["$ref"].rpartition("/")[2]])
+        return _constants(referenced(member))
     return found
 
 

@@ -21,6 +21,7 @@ from tests.support.talk import Talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     Step = Callable[[Talk], None]
 
@@ -523,3 +524,23 @@ def test_recorded_agents_have_their_known_violations(agent: str) -> None:
 def test_subagents_are_no_violation() -> None:
     wirelog = next(path for path in WIRELOGS if path.stem == "claude-code-subagents")
     assert not list(find_violations(records(wirelog)))
+
+
+VERSION_2 = [path for path in WIRELOGS if path.stem.startswith("v2-")]
+
+
+@pytest.mark.parametrize("path", VERSION_2, ids=lambda path: path.stem)
+def test_traffic_of_version_2_is_checked_against_its_own_schema(path: Path) -> None:
+    found = {one.check for one in find_violations(records(path))}
+    assert found <= {"acts-without-asking", "status-backwards"}
+
+
+def test_a_wrong_field_of_version_2_is_named() -> None:
+    path = next(path for path in WIRELOGS if path.stem == "v2-claude-code-plain")
+    changed = records(path)
+    for record in changed:
+        update = (record.frame.get("params") or {}).get("update") or {}
+        if update.get("sessionUpdate") == "agent_message_chunk":
+            del update["messageId"]
+    [violation] = [one for one in find_violations(changed) if one.check == "schema:session/update"]
+    assert "messageId is missing" in violation.sentence
