@@ -372,8 +372,6 @@ def _watch(options: TapOptions, control: int, blocks: int) -> None:
         def run() -> None:
             from acp_tui.wire.tap_log import Start, record_blocks
 
-            if sys.platform == "linux":
-                os.nice(15)  # of this thread: forwarding comes first
             record_blocks(
                 read_blocks(blocks),
                 options,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -327,6 +328,8 @@ def record_blocks(
         clock = BlockClock(start.at)
         folder = _open_folder(options, clock, start.cwd)
         recorder = TapRecorder(folder, clock, options["command"], start, report)
+        if sys.platform == "linux":
+            os.nice(15)  # of this thread: passing on comes first
         for stream, at, data, missing in blocks:
             if missing:
                 recorder.gap(stream, at, missing)
