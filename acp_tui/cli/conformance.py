@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -17,7 +18,7 @@ from acp_tui.doctor.suite.comparison import compare_reports, comparison_lines, r
 from acp_tui.doctor.suite.junit import junit_xml
 from acp_tui.doctor.suite.reports import markdown_lines, suite_report, text_lines
 from acp_tui.doctor.suite.runner import FAIL, Result, run_checks, select_checks, write_evidence
-from acp_tui.errors import UserError, os_errors_reported
+from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.store.log_file import log_to_file
 
 if TYPE_CHECKING:
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.doctor.suite.check_table import Check
 
+UNUSED_OPTIONS = ("prompt", "policy", "allow", "reject", "mcp_config", "add_dir", "trust_folder", "strict")
 TIMEOUT_SECONDS = 60.0
 """How long to wait for one answer of the agent, unless --timeout says otherwise."""
 
 
 def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     """Run the checks and print the report. Return 1 if a check failed."""
+    if given := [name for name in UNUSED_OPTIONS if getattr(args, name)]:
+        option = given[0].replace("_", "-")
+        raise UsageError(f"--{option} cannot be used with --suite, which answers requests itself.")
     log_to_file()
     checks = select_checks(args.check)
     earlier = read_report(args.compare) if args.compare else None
@@ -52,8 +57,11 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
         prompts=prompts,
         sign_in=args.sign_in,
     )
+    signals: list[int] = []
     try:
-        results = asyncio.run(_run(bench, checks, launch))
+        results = asyncio.run(_run(bench, checks, launch, signals))
+    except asyncio.CancelledError:
+        return 128 + signals[0]
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     if args.evidence:
@@ -74,15 +82,24 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     return FAILED if any(result.status == FAIL for result in results) else OK
 
 
-async def _run(bench: Bench, checks: Sequence[Check], launch: Launch) -> list[Result]:
+async def _run(bench: Bench, checks: Sequence[Check], launch: Launch, signals: list[int]) -> list[Result]:
+    """Run the checks. A signal to end is appended to `signals`, and raises `CancelledError`."""
     status = ConsoleStatusLine()
-    clock = asyncio.get_running_loop().time
-    began = clock()
+    loop, this = asyncio.get_running_loop(), asyncio.current_task()
+    began = loop.time()
+    assert this is not None
+
+    def stop(number: int) -> None:
+        signals.append(number)
+        this.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGHUP):  # the event loop itself handles SIGINT
+        loop.add_signal_handler(number, stop, number)
 
     def show(done: int, check: Check) -> None:
         if sys.stderr.isatty():
             place = f"check {done + 1} of {len(checks)}"
-            status.show(f"{launch.title}: {place}, {check.name} …", clock() - began)
+            status.show(f"{launch.title}: {place}, {check.name} …", loop.time() - began)
 
     try:
         return await run_checks(bench, checks, show)

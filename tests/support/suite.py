@@ -1,4 +1,4 @@
-"""Runs checks of the conformance suite on the agent that follows the protocol except for one fault."""
+"""Runs checks of the conformance suite on an agent that follows the protocol except for one fault."""
 
 from __future__ import annotations
 
@@ -13,20 +13,27 @@ from tests.fake_agents.concurrent_agent import PROMPTS
 from tests.support.connection import REPOSITORY
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from acp_tui.doctor.suite.runner import Result
 
 
 def check_agent(
-    names: list[str], folder: Path, *faults: str, timeout: float = 30, sign_in: str | None = None
+    names: list[str],
+    folder: Path,
+    *faults: str,
+    module: str = "concurrent_agent",
+    prompts: Mapping[str, str] = PROMPTS,
+    timeout: float = 30,
+    sign_in: str | None = None,
 ) -> list[Result]:
     """Return the results of some checks. Faults of the agent are named after the checks that they break."""
-    command = [sys.executable, "-m", "tests.fake_agents.concurrent_agent", *faults]
-    launch = Launch("concurrent", "Concurrent", command, {"PYTHONPATH": str(REPOSITORY)})
-    bench = Bench(
-        launch, cwd=str(folder), scratch=folder.resolve(), timeout=timeout, prompts=PROMPTS, sign_in=sign_in
-    )
+    command = [sys.executable, "-m", f"tests.fake_agents.{module}", *faults]
+    launch = Launch(module, module, command, {"PYTHONPATH": str(REPOSITORY)})
+    scratch = folder.resolve() / "scratch"
+    scratch.mkdir()
+    bench = Bench(launch, cwd=str(folder), scratch=scratch, timeout=timeout, prompts=prompts, sign_in=sign_in)
 
     async def run() -> list[Result]:
         try:

@@ -74,6 +74,8 @@ def run(args: argparse.Namespace) -> int:
     if args.suite:
         from acp_tui.cli.conformance import run_suite
 
+        if extra is not None:
+            raise UsageError("--suite has prompts of its own; use --prompts FILE to replace them.")
         return run_suite(args, agent)
     if given := [name for name in SUITE_OPTIONS if getattr(args, name)]:
         raise UsageError(f"--{given[0]} is for the conformance suite; use it with --suite.")

@@ -101,11 +101,14 @@ async def _outcome(bench: Bench, check: Check) -> tuple[str, str]:
 def write_evidence(results: Sequence[Result], folder: Path) -> None:
     """Write the messages that each check has seen into `folder/NAME.jsonl`, in the format of a session's log.
 
-    Secrets are removed as in a session's log. Raises `UserError`.
+    There is no file for a check that has seen nothing in particular. Secrets are removed as in a log. Raises
+    `UserError`.
     """
     with os_errors_reported(f"The evidence cannot be written to {folder}"):
         private_directory(folder)
         for result in results:
+            if not result.evidence:
+                continue
             file = open_own(folder / f"{result.check.name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             problems: list[OSError | None] = []
             log = WireLog(file, redactor=Redactor(), on_error=problems.append)
