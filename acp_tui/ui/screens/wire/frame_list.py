@@ -11,6 +11,7 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 
+from acp_tui.console import format_size
 from acp_tui.ui.drawing.wrap import shorten, shorten_spans, wrap
 from acp_tui.ui.screens.wire.json_view import DEVIATION_SIGN
 from acp_tui.ui.theme.palette import Spans, current_palette
@@ -66,18 +67,6 @@ def format_seconds(seconds: float) -> str:
     return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 
 
-def format_size(size: int) -> str:
-    """Format a number of bytes in at most six cells: `812`, `12.3k`, `4.5M`."""
-    for limit, divisor, unit in ((10_000, 1, ""), (1_000_000, 1e3, "k"), (1_000_000_000, 1e6, "M")):
-        if size < limit:
-            return (
-                f"{size / divisor:.1f}{unit}"
-                if unit and size < 100 * divisor
-                else f"{size / divisor:.0f}{unit}"
-            )
-    return f"{size / 1e9:.1f}G"
-
-
 def format_elapsed(seconds: float) -> str:
     """Format the time since the first frame: `0:03.214`, `1:02:03.214`."""
     sign = "-" if seconds < 0 else ""
@@ -121,6 +110,9 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         self.listing = listing
         self.cursor = 0
         """The index, in the listing, of the frame at the cursor."""
+        self.follows = True
+        """Whether the cursor stays on the last frame as new ones come."""
+        self._place: int | None = None  # of the frame at the cursor; None if there is none yet
         self.range_start: int | None = None
         """The index where the selected range starts; None if only the frame at the cursor is selected."""
         self.absolute_times = False
@@ -128,11 +120,6 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         self._extent = ScrollExtent(self)
 
     # ------------------------------------------------------------------------- what is shown
-
-    @property
-    def is_following(self) -> bool:
-        """True while the cursor is on the last frame, and follows new ones."""
-        return self.cursor >= len(self.listing) - 1
 
     @property
     def row(self) -> FrameRow | None:
@@ -147,27 +134,37 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         start = self.cursor if self.range_start is None else self.range_start
         return range(min(start, self.cursor), max(start, self.cursor) + 1)
 
-    def listing_changed(self, cursor: int, *, shift: int = 0) -> None:
-        """Show the changed listing.
-
-        Args:
-            cursor: The index of the frame that the cursor is on now.
-            shift: The number of frames that were added above the visible ones, which stay in place.
-        """
+    def show_changes(self) -> None:
+        """Show the listing after a change. The cursor stays on its frame, or on the last one."""
         last = max(0, len(self.listing) - 1)
-        self.cursor = max(0, min(cursor, last))
+        if self.follows or self._place is None:
+            cursor, shift = last, 0
+        else:
+            cursor = max(0, min(self.listing.index_of_place(self._place), last))
+            shift = cursor - self.cursor  # frames were added above the visible ones, which stay in place
+        self.cursor = cursor
+        if self.follows and len(self.listing):
+            self._place = self.listing.row(cursor).place
         if self.range_start is not None:
-            self.range_start = min(self.range_start + shift, last)
+            self.range_start = max(0, min(self.range_start + shift, last))
         self._scroll(self.scroll_offset.y + shift)
         self.refresh()
 
-    def move_to(self, index: int, *, at_top: bool = False) -> None:
-        """Move the cursor to a frame, which is scrolled into view."""
-        if not len(self.listing):
-            return
-        self.cursor = max(0, min(index, len(self.listing) - 1))
-        self._scroll(self.cursor if at_top else self.scroll_offset.y)
-        self.refresh()
+    def stay_at(self, place: int | None) -> None:
+        """Put the cursor on the frame with this `FrameRow.place` as soon as it is listed; None: as it is."""
+        self._place, self.follows = self._place if place is None else place, False
+
+    def move_to(self, index: int) -> None:
+        """Move the cursor to a frame, which is scrolled into view. At the last one, follow new frames."""
+        if len(self.listing):
+            self._choose(max(0, min(index, len(self.listing) - 1)))
+            self._scroll(self.scroll_offset.y)
+            self.refresh()
+
+    def _choose(self, index: int) -> None:
+        self.cursor = index
+        self.follows = index == len(self.listing) - 1
+        self._place = self.listing.row(index).place
         self.post_message(self.Moved())
 
     def _scroll(self, top: int) -> None:
@@ -208,8 +205,7 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         super().watch_scroll_y(old_value, new_value)
         top, page = round(new_value), max(1, self.size.height)
         if len(self.listing) and not top <= self.cursor < top + page:
-            self.cursor = max(top, min(self.cursor, top + page - 1, len(self.listing) - 1))
-            self.post_message(self.Moved())
+            self._choose(min(max(top, min(self.cursor, top + page - 1)), len(self.listing) - 1))
         self.refresh()
 
     # ------------------------------------------------------------------------- drawing

@@ -15,7 +15,7 @@ from rich.segment import Segment
 from textual import on
 from textual.containers import Container, Vertical
 
-from acp_tui.console import pluralize
+from acp_tui.console import format_size, pluralize
 from acp_tui.errors import UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_controls, escape_line
 from acp_tui.text_format import display_path
@@ -29,7 +29,6 @@ from acp_tui.ui.screens.wire.frame_list import (
     format_elapsed,
     format_moment,
     format_seconds,
-    format_size,
 )
 from acp_tui.ui.screens.wire.json_view import DEVIATION_SIGN, JsonTree, JsonView, field_text
 from acp_tui.ui.screens.wire.listing import FrameListing
@@ -124,8 +123,6 @@ class WireScreen(BaseScreen):
         with os_errors_reported(f"Cannot read {display_path(str(context.path))}"):
             self._log = FrameLog(context.path)
         self.listing = FrameListing(self._log)
-        self._follows = True  # the cursor stays on the last frame
-        self._place: int | None = None  # of the frame at the cursor
         self._shown: object = None  # what the JSON view shows
         self._hides_mcp = False
         self._typed_filter: FrameFilter | None = None
@@ -226,27 +223,13 @@ class WireScreen(BaseScreen):
         return False
 
     def _show_changes(self) -> None:
-        """Show the frames that are listed now. The cursor stays on its frame, or on the last one."""
-        if not self.is_attached:
-            return
-        frames, count = self.frames, len(self.listing)
-        before = frames.cursor
-        if self._follows or self._place is None:
-            frames.listing_changed(count - 1)
-        else:
-            cursor = self.listing.index_of_place(self._place)
-            frames.listing_changed(cursor, shift=cursor - before)
-        if self._follows and count:
-            self._place = self.listing.row(count - 1).place
-        self._show_head()
-        self._show_frame()
+        """Show the frames that are listed now."""
+        if self.is_attached:
+            self.frames.show_changes()
+            self._show_chosen()
 
     @on(FrameList.Moved)
-    def _moved(self) -> None:
-        frames = self.frames
-        row = frames.row
-        self._follows = frames.is_following
-        self._place = row.place if row is not None else None
+    def _show_chosen(self) -> None:
         self._show_head()
         self._show_frame()
 
@@ -272,7 +255,7 @@ class WireScreen(BaseScreen):
             words.append(f"searching {self._finding:.0%}")
         elif self.listing.is_scanning:
             words.append("searching …")
-        if not self._follows:
+        if not self.frames.follows:
             words.append("not following")
         return " · ".join(words)
 
@@ -300,7 +283,7 @@ class WireScreen(BaseScreen):
             self.view.show(None)
         elif row.size > MAX_DECODED_BYTES:
             text = escape_controls(self._log.text(row.number, MAX_SHOWN_BYTES))
-            note = f"Only the first {format_size(len(text))} of {format_size(row.size)} bytes are shown."
+            note = f"Only the first {format_size(len(text))} of {format_size(row.size)} are shown."
             self.view.show(None, f"{note}\n\n{text}")
         elif row.type in ("noise", "stderr", "note", "damaged"):
             self.view.show(None, escape_controls(self._plain_text(row)))
@@ -384,7 +367,7 @@ class WireScreen(BaseScreen):
         while 0 <= index < len(self.listing):
             if self.listing.deviations(self.listing.number(index)):
                 self.frames.move_to(index)
-                self._moved()  # now: the message about it comes later
+                self._show_frame()  # now: the message about it comes later
                 self.view.go_to_deviation()
                 return
             index += step
@@ -422,16 +405,15 @@ class WireScreen(BaseScreen):
 
     def action_all(self) -> None:
         """List all messages. The cursor stays on its message."""
-        self._show_all(self._place)
+        self._show_all()
 
-    def _show_all(self, place: int | None) -> None:
+    def _show_all(self, place: int | None = None) -> None:
         self._only, self._hides_mcp = None, False
         self.query_one(FilterLine).text = ""
         self._typed_filter = None
-        self._place, self._follows = place, False
+        self.frames.stay_at(place)
         self._select()
         self._show_changes()
-        self._moved()
 
     # ------------------------------------------------------------------------- filter
 
@@ -473,7 +455,7 @@ class WireScreen(BaseScreen):
         """Start a selection at the cursor, or end it."""
         frames = self.frames
         frames.range_start = frames.cursor if frames.range_start is None else None
-        self._follows = False
+        frames.stay_at(None)
         frames.refresh()
 
     def action_copy(self) -> None:

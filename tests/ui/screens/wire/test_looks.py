@@ -62,7 +62,7 @@ def test_a_deviation(snap_compare: Compare, tmp_path: Path, theme: str, size: tu
 
     async def choose(pilot: Pilot[Any]) -> None:
         await pilot.press("D")
-        await until(lambda: not screen_of(pilot).frames.is_following)
+        await until(lambda: not screen_of(pilot).frames.follows)
         await pilot.press("tab")
         await pilot.pause()
 
