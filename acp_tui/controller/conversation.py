@@ -255,6 +255,11 @@ class Conversation:
         """The last lines of the agent's stderr; None before the agent is started."""
         return self._agent.stderr
 
+    @property
+    def was_started(self) -> bool:
+        """True once the agent has been started, even if it has ended."""
+        return self._agent.was_started
+
     def explain_silence(self) -> str:
         """Return sentences on why the agent may not have answered; empty if nothing is known.
 
@@ -394,7 +399,7 @@ class Conversation:
         It is recorded as the user's, with `faults`: sentences on what the schema does not allow in it. A
         prompt to this session is a turn as any other; a cancel of its turn also answers pending requests.
         """
-        is_ours = self._is_about_session(params)
+        is_ours = self.is_about_session(params)
         if not is_request:
             if method == "session/cancel" and is_ours:
                 self.was_stopped = True
@@ -406,7 +411,8 @@ class Conversation:
             return await self._run_turn(lambda: self._connection.call_by_hand(method, params, [*faults]))
         return await self._connection.call_by_hand(method, params, [*faults])
 
-    def _is_about_session(self, params: Any) -> bool:
+    def is_about_session(self, params: Any) -> bool:
+        """Return True if params name this session."""
         session_id = params.get("sessionId") if isinstance(params, dict) else None
         return session_id is not None and session_id == self.session.session_id
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from acp_tui.session.events import Event
     from acp_tui.session.record import Change, Record
     from acp_tui.ui.conversation.earlier_conversation import NewSession, PromptDraft
+    from acp_tui.ui.screens.wire.message_screen import MessageDraft
     from acp_tui.wire.entry_frames import EntryPlace
     from acp_tui.workspace.git.worktree_finishing import WorktreeStatus
 
@@ -441,6 +442,10 @@ class ConversationScreen(SessionScreen):
     def action_export(self) -> None:
         self._session_commands.export()
 
+    def action_new_message(self) -> None:
+        """Open the page on which the user writes a message to the agent."""
+        self._session_commands.write_message()
+
     def action_undo_rewind(self) -> None:
         """Undo the last rewind of files."""
         self._rewind.undo()
@@ -526,7 +531,7 @@ class ConversationScreen(SessionScreen):
 
 
 class SessionCommands:
-    """Starts a new session, exports the current one, and shows the permission rules and the log."""
+    """Starts a new session, exports the current one, and opens the rules, the log, and messages by hand."""
 
     def __init__(
         self, screen: SessionScreen, runner: ConversationRunner, new_session: NewSession | None
@@ -535,13 +540,18 @@ class SessionCommands:
         self._screen = screen
         self._runner = runner
         self._new_session = new_session
+        self._message: MessageDraft | None = None
 
     def commands(self) -> Iterator[PaletteCommand]:
         """Return the commands that are available now, for the command palette."""
         if self._new_session is not None:
             yield PaletteCommand("New session", self.open_new_session, "Session")
-        if (conversation := self._runner.conversation) is not None and conversation.log_path is not None:
+        conversation = self._runner.conversation
+        if conversation is not None and conversation.log_path is not None:
             yield PaletteCommand("Open log in $EDITOR", self._open_log, "Session", word="wire log")
+        if conversation is not None and conversation.was_started:
+            words = "wire request notification by hand json-rpc"
+            yield PaletteCommand("Send a message to the agent", self.write_message, "Agent", word=words)
 
     def open_new_session(self, draft: PromptDraft | None = None) -> None:
         """Open a new session. If `draft` is given, put it into the prompt of that session."""
@@ -550,6 +560,18 @@ class SessionCommands:
         elif self._new_session is not None:
             screen = self._new_session(draft)
             self._screen.post_message(self._screen.SwitchRequested(self._screen, screen))
+
+    def write_message(self) -> None:
+        """Open the page on which the user writes a message to the agent, with the text of last time."""
+        from acp_tui.app_context import SentMessages
+        from acp_tui.ui.screens.wire.message_screen import MessageScreen
+
+        if (conversation := self._runner.conversation) is not None:
+            page = MessageScreen(conversation, SentMessages(), self._runner.send_by_hand, self._message)
+            self._screen.open_dialog(page, self._keep_message)
+
+    def _keep_message(self, message: MessageDraft | None) -> None:
+        self._message = message
 
     def open_rules(self, rule_id: str | None = None) -> None:
         """Open the list of permission rules. If `rule_id` is given, select that rule."""

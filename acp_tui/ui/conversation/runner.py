@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -559,6 +560,27 @@ class ConversationRunner:
 
         if self.prepared is not None:
             await change_setting(self.prepared.conversation, option, value)
+
+    def send_by_hand(self, method: str, params: Any, *, is_request: bool, faults: Sequence[str]) -> None:
+        """Send a message that the user wrote. The transcript shows it with its answer, even an error.
+
+        Prompts to the session wait in the queue until the turn of a prompt by hand has ended.
+        """
+        self._tasks.start(self._send_by_hand(method, params, is_request=is_request, faults=faults))
+
+    async def _send_by_hand(
+        self, method: str, params: Any, *, is_request: bool, faults: Sequence[str]
+    ) -> None:
+        from acp_tui.connection.errors import RequestFailed
+
+        conversation = self.started_conversation
+        sending = conversation.send_by_hand(method, params, is_request=is_request, faults=faults)
+        with suppress(RequestFailed):
+            if method == "session/prompt" and is_request and conversation.is_about_session(params):
+                assert self._prompt_queue is not None
+                await self._prompt_queue.run(sending)
+            else:
+                await sending
 
     def run_command(self, line: str) -> None:
         """Run a shell command of the user in the workspace."""

@@ -1,1 +1,1 @@
-"""The wire screen: the messages between acp-tui and an agent, with filters and each message as JSON."""
+"""The wire screen with filters and each message as JSON, and the page for messages that the user writes."""
