@@ -13,7 +13,7 @@ from acp_tui.store.secret_patterns import MASK
 from acp_tui.wire.client_methods import fault_sentence, params_faults
 
 if TYPE_CHECKING:
-    from acp_tui.wire.schema_check import Fault
+    from acp_tui.wire.schema_check import Fault, Place
 
 MASKED = f"a secret was replaced by {MASK} when the message was saved; write it again"
 
@@ -34,11 +34,14 @@ class CheckedText:
     is_json: bool = True  # otherwise, it cannot be sent
 
 
-def check_text(method: str, text: str, *, is_request: bool) -> CheckedText:
-    """Read and check params. Nothing but blanks means that the message has none."""
+def check_text(method: str, text: str, *, is_request: bool, has_schema: bool = True) -> CheckedText:
+    """Read and check params. Nothing but blanks means that the message has none.
+
+    `has_schema` is False for a connection that speaks another version of the protocol than the schema's.
+    """
     if not text.strip():
         params = None
-        places: list[_Place] = []
+        values: list[_Value] = []
     else:
         try:
             params = json.loads(text, parse_constant=_refuse_constant)
@@ -47,15 +50,15 @@ def check_text(method: str, text: str, *, is_request: bool) -> CheckedText:
             return CheckedText(None, [TextFault(error.lineno - 1, sentence)], is_json=False)
         except (ValueError, RecursionError) as error:
             return CheckedText(None, [TextFault(0, f"not JSON: {error}")], is_json=False)
-        places = list(_places(text))
-    found = params_faults(method, params, is_request=is_request)
+        values = list(_values(text))
+    found = params_faults(method, params, is_request=is_request) if has_schema else []
     faults = [
-        TextFault(_line_of(fault, places), escape_line(fault_sentence(method, fault))) for fault in found
+        TextFault(_line_of(fault, values), escape_line(fault_sentence(method, fault))) for fault in found
     ]
     faults += [
-        TextFault(place.line, MASKED)
-        for place in places
-        if isinstance(place.value, str) and MASK in place.value
+        TextFault(value.line, MASKED)
+        for value in values
+        if isinstance(value.value, str) and MASK in value.value
     ]
     return CheckedText(params, sorted(faults))
 
@@ -67,53 +70,42 @@ def _refuse_constant(name: str) -> None:
 # --------------------------------------------------------------------------- where a value is
 
 
-class _Place(NamedTuple):
-    """A value of a JSON text, with its path as in `Fault`, and the line on which it begins."""
+class _Value(NamedTuple):
+    """A value of a JSON text: its place, and the line on which it begins."""
 
-    path: str
+    place: Place
     value: Any
     line: int
 
 
-def _line_of(fault: Fault, places: list[_Place]) -> int:
+def _line_of(fault: Fault, values: list[_Value]) -> int:
     """Return the line of a faulty value; of a missing field, the line where its object begins."""
-    parent, _, name = fault.path.rpartition(".")
-    for place in places:
-        if place.path == fault.path and place.value == fault.value:
-            return place.line
-        is_object = isinstance(place.value, dict)
-        if fault.predicate == "is missing" and is_object and place.path == parent and name not in place.value:
-            return place.line
-    return 0
+    lines = {value.place: value.line for value in values}
+    return lines.get(fault.place, lines.get(fault.place[:-1], 0))
 
 
 _TOKEN = re.compile(r'[ \t\r\n]*("(?:[^"\\]|\\.)*"|[\[\]{},:]|[^\s\[\]{},:"]+)')
 
 
-def _places(text: str) -> Iterator[_Place]:
+def _values(text: str) -> Iterator[_Value]:
     """Yield all values of a valid JSON text, each object and array before what is in it."""
     decoder = json.JSONDecoder()
-    paths: list[tuple[str, bool]] = []  # of the objects and arrays around the current token; True for objects
-    key: str | None = None
+    around: list[Place] = []  # the objects and arrays around the current sign
+    steps: list[str | int | None] = []  # where in each of them; None in an object before a key
     at = 0
     while (match := _TOKEN.match(text, at)) is not None:
         sign, start, at = match[1], match.start(1), match.end()
-        around, in_object = paths[-1] if paths else ("", False)
         if sign in "]}":
-            paths.pop()
-            key = None
+            around.pop()
+            steps.pop()
         elif sign == ",":
-            key = None
+            steps[-1] = step + 1 if isinstance(step := steps[-1], int) else None
         elif sign != ":":
-            if in_object and key is None:
-                key = json.loads(sign)
+            if steps and steps[-1] is None:
+                steps[-1] = json.loads(sign)
                 continue
-            path = around
-            if in_object:
-                path = f"{around}.{key}" if around else str(key)
-            elif paths:
-                path = f"{around}[]"
-            yield _Place(path, decoder.raw_decode(text, start)[0], text.count("\n", 0, start))
+            place = (*around[-1], steps[-1]) if around and steps[-1] is not None else ()
+            yield _Value(place, decoder.raw_decode(text, start)[0], text.count("\n", 0, start))
             if sign in "[{":
-                paths.append((path, sign == "{"))
-                key = None
+                around.append(place)
+                steps.append(0 if sign == "[" else None)

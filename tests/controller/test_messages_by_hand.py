@@ -17,6 +17,8 @@ from tests.support.scripted_conversation import ScriptedUser
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.controller.conftest import Converse
     from tests.support.scripted_conversation import ScriptedConversation
 
@@ -132,16 +134,17 @@ async def test_a_prompt_is_a_turn_of_the_session(converse: Converse) -> None:
     assert_same(chat.session, chat.replayed())
 
 
-async def test_prompts_wait_until_a_prompt_by_hand_has_ended(converse: Converse) -> None:
+async def test_prompts_wait_until_a_prompt_by_hand_has_ended(converse: Converse, tmp_path: Path) -> None:
     chat = await opened(converse)
     queue = PromptQueue(chat.conversation, lambda error, text: None)
     queue.opened()
-    sending = asyncio.create_task(
-        queue.run(chat.conversation.send_by_hand("session/prompt", prompt(*PERMISSION)))
-    )
+    file = tmp_path / "go on"
+    message = prompt(["wait_for_file", str(file)])
+    sending = asyncio.create_task(queue.run(chat.conversation.send_by_hand("session/prompt", message)))
     await until(lambda: chat.session.working)
     queue.submit("next")
     assert [waiting.text for waiting in chat.session.queue] == ["next"]
+    file.touch()
     await sending
     await until(lambda: len(chat.session.prompts) == 2 and chat.session.phase == "idle")
     assert chat.session.queue == []

@@ -442,9 +442,12 @@ class ConversationScreen(SessionScreen):
     def action_export(self) -> None:
         self._session_commands.export()
 
-    def action_new_message(self) -> None:
-        """Open the page on which the user writes a message to the agent."""
-        self._session_commands.write_message()
+    @property
+    def message_composer(self) -> Callable[[], None] | None:
+        """Opens the page on which the user writes a message to the agent; None before the agent starts."""
+        conversation = self.runner.conversation
+        started = conversation is not None and conversation.was_started
+        return self._session_commands.write_message if started else None
 
     def action_undo_rewind(self) -> None:
         """Undo the last rewind of files."""

@@ -52,9 +52,10 @@ async def test_commands_are_listed_with_their_keys_and_the_best_matches_first(tm
         screen = one.app.screen
         assert isinstance(screen, PaletteScreen)
         shown = titles(screen)
-        assert shown[:4] == [
+        assert shown[:5] == [
             "New session",
             "Open log in $EDITOR",
+            "Send a message to the agent",
             "Change theme",
             "New tab: agent or session",
         ]

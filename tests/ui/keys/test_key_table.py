@@ -38,6 +38,7 @@ from acp_tui.ui.screens.review.decisions_and_comments import CommentLine
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
 from acp_tui.ui.screens.wire.filter_line import FilterLine
+from acp_tui.ui.screens.wire.message_screen import MessageScreen
 from acp_tui.ui.screens.wire.wire_screen import WireScreen
 from acp_tui.ui.screens.worktree import CommitMessageDialog
 from acp_tui.ui.tabs.comparison import ComparisonScreen
@@ -89,6 +90,7 @@ OWNERS: dict[ScopeName, type[DOMNode]] = {
     "rewind": RewindDialog,
     "options": OptionsScreen,
     "detail": DetailScreen,
+    "message": MessageScreen,
     "help": HelpScreen,
 }
 

@@ -35,7 +35,7 @@ from acp_tui.wire.client_methods import (
     with_session,
 )
 from acp_tui.wire.message_text import CheckedText, check_text
-from acp_tui.wire.schema_check import schema_violations
+from acp_tui.wire.schema_check import frame_violations
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -214,7 +214,12 @@ class MessageScreen(Dialog[MessageDraft]):
 
     def _check(self) -> None:
         self._refusal = ""
-        self._checked = check_text(self._method, self._editor.text, is_request=self._is_request)
+        self._checked = check_text(
+            self._method,
+            self._editor.text,
+            is_request=self._is_request,
+            has_schema=self._session.dialect == "v1",
+        )
         self._editor.mark({fault.line for fault in self._checked.faults})
         self._show_message()
 
@@ -332,7 +337,7 @@ class MessageScreen(Dialog[MessageDraft]):
         if entry.status not in ("answered", "failed"):
             return []
         answer = entry.error.raw if entry.error is not None else entry.raw_result
-        faults = "\n".join(f"! {sentence}" for sentence in _faults_of_answer(entry))
+        faults = "\n".join(f"! {sentence}" for sentence in _faults_of_answer(entry, self._session))
         bodies: list[Body] = []
         if faults:
             bodies.append(LinesBody([*wrapped_lines(faults, palette.warning, width, 0)], ""))
@@ -418,8 +423,10 @@ def _excerpt(frame: dict[str, Any]) -> str:
     return f"{kind}{params[:MAX_LINE_CHARACTERS]}"
 
 
-def _faults_of_answer(entry: HandMessage) -> list[str]:
+def _faults_of_answer(entry: HandMessage, session: Session) -> list[str]:
     """Return what the schema does not allow in an answer, as doctor says it."""
+    if session.dialect != "v1":
+        return []
     answer = {"error": entry.error.raw} if entry.error is not None else {"result": entry.raw_result}
     frame = {"jsonrpc": "2.0", "id": 0, **answer}
-    return [escape_line(violation.sentence) for violation in schema_violations(frame, {0: entry.method})]
+    return [escape_line(violation.sentence) for violation in frame_violations(frame, entry.method)]
