@@ -51,6 +51,7 @@ COMMANDS = {
     "config": "show and check the settings",
     "replay": "replay a recorded session",
     "tap": "stand between an editor and an agent, and record their messages",
+    "wire": "show the messages between acp-tui and an agent",
 }
 DEFAULT_ACTIONS = {
     "agents": "list",

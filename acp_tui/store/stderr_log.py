@@ -119,7 +119,7 @@ class StderrLog:
 class StderrLines:
     """The lines of a log that another process may be writing. Without a file, there are none."""
 
-    def __init__(self, path: Path | None) -> None:
+    def __init__(self, path: Path) -> None:
         self._path = path
         self.texts: list[str] = []
         """The lines without their times, which are safe to display only if acp-tui wrote the file."""
@@ -138,8 +138,6 @@ class StderrLines:
 
         All is read again if the middle of the file was dropped. A file that cannot be read is ignored.
         """
-        if self._path is None:
-            return None
         try:
             if self._path.stat().st_size == self._size:
                 return None

@@ -3,7 +3,8 @@
     method:session/update kind:tool_call,tool_call_update dir:in session:abc -type:mcp some text
 
 All parts must match. A part with several values matches any of them, `*` stands for any characters, and `-`
-in front of a part excludes what it matches. Words without a key are searched in the raw JSON, ignoring case.
+in front of a part excludes what it matches. Words without a key are searched in the raw JSON, ignoring case;
+single or double quotes keep words together.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, get_args
 
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError
 from acp_tui.session.safe_text import escape_line
 from acp_tui.wire.frame_index import FrameDirection, FrameType
 
@@ -36,15 +37,15 @@ KEYS = {
     "method": "method of a request, its answer or a notification, name of an event of acp-tui",
     "kind": "kind of a session/update",
     "dir": "in (from the agent), out (to the agent), client (acp-tui), stderr or log",
-    "session": "beginning of a session id",
+    "session": "beginning or end of a session id",
     "type": "request, answer, error, notification, noise, event, mcp, stderr, damaged, …",
     "id": "id of a request and its answer",
 }
 """The keys of an expression with what they stand for."""
-_WORD = re.compile(r'\s*(-?)(?:([A-Za-z]+):)?("(?:[^"]*)"?|\S*)')
+_WORD = re.compile(r"""\s*(-?)(?:([A-Za-z]+):)?("[^"]*"?|'[^']*'?|\S*)""")
 
 
-class FilterError(UserError):
+class FilterError(UsageError):
     """An expression is not a filter. The message is one sentence."""
 
 
@@ -58,8 +59,12 @@ class _Part:
 
     def matches(self, value: str) -> bool:
         """Return True if the value of a row is one that is wanted."""
-        end = "*" if self.key == "session" else ""
-        return any(fnmatchcase(value, _literal(one) + end) for one in self.values) != self.is_excluded
+        return any(self._fits(value, one) for one in self.values) != self.is_excluded
+
+    def _fits(self, value: str, wanted: str) -> bool:
+        if self.key == "session":
+            return fnmatchcase(value, f"{_literal(wanted)}*") or fnmatchcase(value, f"*{_literal(wanted)}")
+        return fnmatchcase(value, _literal(wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,22 +119,20 @@ def parse_filter(text: str) -> FrameFilter:
     while position < len(text) and (word := _WORD.match(text, position)):
         position = word.end()
         sign, key, value = word.groups()
-        if sign or key or value:
+        if key or value.strip("\"'"):
             parts.append(_part(bool(sign), (key or "").lower(), value))
     return FrameFilter(tuple(parts), text)
 
 
 def _part(is_excluded: bool, key: str, value: str) -> _Part:
-    is_quoted = value.startswith('"')
-    value = value.strip('"') if is_quoted else value
+    is_quoted = value[:1] in ('"', "'")
+    value = value.strip(value[0]) if is_quoted else value
     if key and key not in KEYS:
         near = difflib.get_close_matches(key, KEYS, 1)
         hint = f"did you mean {near[0]}:?" if near else "put text that contains a colon in quotes."
         raise FilterError(f'There is no filter "{escape_line(key)}:"; {hint}')
     if not value:
-        raise FilterError(
-            f"A value is missing after {key}:." if key else "Text to exclude is missing after -."
-        )
+        raise FilterError(f"A value is missing after {key}:.")
     if not key:
         return _Part("", (value,), is_excluded)
     values = [value] if is_quoted else [one for one in value.split(",") if one]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from acp_tui.config.own_files import open_own
-from acp_tui.protocol.json_rpc import is_id, own_id
+from acp_tui.protocol.json_rpc import SHORTENED, is_id, own_id
 from acp_tui.session.safe_text import escape_line
 
 FrameDirection = Literal["sent", "received", "client", "stderr", "log"]
@@ -102,6 +102,8 @@ class _Facts(NamedTuple):
     shape: Shape
     session: str = ""
     id: int | str | None = None
+    size: int | None = None
+    """The size of what was recorded; None if the size of the frame in the line is meant."""
 
 
 def frame_span(line: bytes) -> tuple[int, int]:
@@ -141,11 +143,19 @@ def _read_line(line: bytes) -> _Facts:
     if known is None or at is None:
         return _Facts(None, _DAMAGED)
     if known in ("stderr", "log"):
-        return _Facts(at, Shape(known, "stderr" if known == "stderr" else "note"))
+        said = record.get("text")
+        return _Facts(
+            at,
+            Shape(known, "stderr" if known == "stderr" else "note"),
+            size=len(said.encode(errors="replace")) if isinstance(said, str) else None,
+        )
     key = "frame" if "frame" in record else "msg"
     if key not in record:
         return _Facts(None, _DAMAGED)
-    return _facts_of(at, known, record[key])
+    frame = record[key]
+    facts = _facts_of(at, known, frame)
+    size = frame.get(SHORTENED) if isinstance(frame, dict) else None
+    return facts._replace(size=size) if isinstance(size, int) else facts
 
 
 def _seconds(value: Any) -> float | None:
@@ -207,7 +217,7 @@ _MAX_HEAD_DEPTH = 32
 
 def _read_long_line(head: bytes, tail: bytes) -> _Facts:
     """Read a line of which only the beginning and the end are known."""
-    record = _beginning_of(head.lstrip(b"\0 \t").decode(errors="replace"))
+    record = beginning_of(head.lstrip(b"\0 \t").decode(errors="replace"))
     direction = record.get("dir")
     known = _DIRECTIONS.get(direction) if isinstance(direction, str) else None
     at = _seconds(record.get("t"))
@@ -221,7 +231,7 @@ def _read_long_line(head: bytes, tail: bytes) -> _Facts:
     return _facts_of(at, known, "" if frame is None else frame)
 
 
-def _beginning_of(text: str) -> dict[str, Any]:
+def beginning_of(text: str) -> dict[str, Any]:
     """Return what the beginning of a JSON object contains. Lists are empty; a text that is cut is None."""
     top: dict[str, Any] = {}
     stack: list[dict[str, Any] | None] = []  # the open objects, and None for open lists
@@ -407,11 +417,12 @@ class FrameIndex:
     def _add(self, line: bytes, size: int) -> None:
         """Add a row for a line. Of a long line, `line` is only the beginning and the end."""
         if size > MAX_PARSED_BYTES:
-            at, shape, session, identity = _read_long_line(line[:HEAD_BYTES], line[-TAIL_BYTES:])
+            facts = _read_long_line(line[:HEAD_BYTES], line[-TAIL_BYTES:])
         elif not line or line.isspace():
             return
         else:
-            at, shape, session, identity = _read_line(line)
+            facts = _read_line(line)
+        at, shape, session, identity, shown_size = facts
         row = len(self.offsets)
         if isinstance(identity, str):
             identity = identity[:MAX_ID]
@@ -429,12 +440,14 @@ class FrameIndex:
             self._open[key] = (*self._open.get(key, ()), row)
         elif shape.method == "agent_started" and shape.type == "event":
             self._open = {}  # another process, which counts its ids from the beginning
-        start, end = frame_span(line)
+        if shown_size is None:
+            start, end = frame_span(line)
+            shown_size = size - start - (len(line) - end)
         self.offsets.append(self.covered)
         self.times.append(math.nan if at is None else at)
         last = self.clock[-1] if row else -math.inf
         self.clock.append(last if at is None or at < last else at)
-        self.sizes.append(min(max(size - start - (len(line) - end), 0), 0xFFFF_FFFF))
+        self.sizes.append(min(max(shown_size, 0), 0xFFFF_FFFF))
         self.partners.append(partner)
         self._shape_of.append(self._shape_number(shape))
         self._session_of.append(self._session_number(session))

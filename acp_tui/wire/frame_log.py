@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.config.own_files import MAX_RECORDING_BYTES, open_own
-from acp_tui.session.safe_text import MAX_DEPTH, escape_line, exceeds_depth, visible_excerpt
+from acp_tui.session.safe_text import CUT, MAX_DEPTH, escape_line, exceeds_depth, visible_excerpt
 from acp_tui.store.stderr_log import StderrLines
 from acp_tui.store.stored_sessions import WIRE, stderr_file
 from acp_tui.wire.frame_filter import DIRECTIONS
@@ -32,6 +32,7 @@ from acp_tui.wire.frame_index import (
     FrameIndex,
     FrameType,
     Shape,
+    beginning_of,
     frame_in,
     frame_span,
     load_index,
@@ -57,6 +58,8 @@ _CHECKED_BYTES = 64
 _ROWS_PER_STEP = 20_000
 VERSION_1 = (1, "1", "1.0")
 """How version 1 of the protocol is written; agents do not always write a number."""
+_BY_HAND = Shape("client", "event", "written_by_hand")
+"""The event that is recorded before a message that the user wrote."""
 _STDERR_SHAPE = Shape("stderr", "stderr")
 
 
@@ -79,11 +82,13 @@ class FrameRow:
     id: str = ""
     """The id of a request or an answer, as JSON; else empty."""
     size: int = 0
-    """The size of the frame in bytes."""
+    """The size of the frame in bytes, also if only its beginning was recorded."""
     partner: int | None = None
     """The number of the answer to this request, or of the request that this row answers."""
     seconds: float | None = None
     """The time between the request and its answer, on both."""
+    is_by_hand: bool = False
+    """Whether the user wrote the message."""
 
 
 class Update(NamedTuple):
@@ -104,9 +109,13 @@ class Update(NamedTuple):
 class FrameLog:
     """A wire log that may grow, be truncated or be replaced. Close it after use."""
 
-    def __init__(self, path: Path) -> None:
-        """Open a log, and read so much that its last rows are known. Raises `OSError`."""
+    def __init__(self, path: Path, *, from_end: bool = True) -> None:
+        """Open a log, and read so much that its last rows are known. Raises `OSError`.
+
+        Without `from_end`, the first rows of a long log are known first, and numbers never change.
+        """
         self.path = path
+        self._from_end = from_end
         self._descriptor = -1
         self._index = FrameIndex()
         self._building: FrameIndex | None = None
@@ -150,6 +159,18 @@ class FrameLog:
         index = self._building or self._index
         return index.scanned / self._size if self._size else 1.0
 
+    @property
+    def started(self) -> float | None:
+        """The time of the first row of the log; None if no time is known, or not yet."""
+        clock = self._index.clock
+        first = bisect_right(clock, -math.inf)
+        return clock[first] if self._building is None and first < len(clock) else None
+
+    @property
+    def stderr_lines(self) -> int:
+        """The number of lines of stderr."""
+        return len(self._stderr)
+
     # ----------------------------------------------------------------------- rows
 
     def row(self, number: int) -> FrameRow:
@@ -179,6 +200,7 @@ class FrameLog:
             index.sizes[position],
             None if partner < 0 else self._number(partner),
             seconds,
+            position > 0 and direction == "sent" and index.shape(position - 1) == _BY_HAND,
         )
 
     def number_of(self, place: int) -> int | None:
@@ -192,13 +214,15 @@ class FrameLog:
         return self._number(position) if found else None
 
     def text(self, number: int, max_bytes: int | None = None) -> str:
-        """Return the JSON text of a frame as it was recorded, or its first bytes; the text of a stderr line.
+        """Return the JSON text of a frame as it was recorded, or its first bytes; of stderr, the line.
 
         The text is not safe to display. Raises `OSError`.
         """
         position, is_stderr = self._position(number)
         if is_stderr:
             return self._stderr.texts[position]
+        if self._index.shape(position).type in ("stderr", "note"):
+            return str(self.frame(number))
         line = self._line(position, max_bytes)
         start, end = frame_span(line)
         if max_bytes is not None and len(line) < self._line_size(position):
@@ -232,12 +256,16 @@ class FrameLog:
         Of a message, these are the parameters without what the row shows, the result or the error. Reads at
         most `MAX_SUMMARISED_BYTES`. Raises `OSError`.
         """
-        text = self.text(number, MAX_SUMMARISED_BYTES)
-        try:
-            frame = json.loads(text)
-        except (ValueError, RecursionError):
-            return escape_line(text[:length])
-        said = _said_in(frame, self.row(number).type)
+        position, is_stderr = self._position(number)
+        form = "stderr" if is_stderr else self._index.shape(position).type
+        if form in ("stderr", "note", "damaged"):
+            return escape_line(self.text(number, length)[:length])
+        if self._line_size(position) <= MAX_SUMMARISED_BYTES:
+            frame = self.frame(number)
+        else:
+            line = self._line(position, MAX_SUMMARISED_BYTES).decode(errors="replace")
+            frame = _with_marks(frame_in(beginning_of(line)))
+        said = _said_in(frame, form)
         if said is None:
             return ""
         return escape_line(said[:length]) if isinstance(said, str) else visible_excerpt(said, length)
@@ -245,7 +273,8 @@ class FrameLog:
     def deviations(self, number: int) -> list[SchemaViolation]:
         """Return where a message deviates from the schema of its version of the protocol, on both sides.
 
-        Messages of versions without a schema are not checked. Raises `OSError`.
+        Not checked are messages of versions without a schema, and those of which only the beginning was
+        recorded. Raises `OSError`.
         """
         position, is_stderr = self._position(number)
         if is_stderr:
@@ -323,10 +352,11 @@ class FrameLog:
             row, line = step, end_line
 
     def _end_of_step(self, index: FrameIndex, row: int, rows: int) -> int:
-        """Return where the rows end whose text is searched in one step."""
+        """Return where the rows end whose text is searched in one step. A long line is a step of its own."""
         if row >= rows:
             return rows
-        return min(max(bisect_left(index.offsets, index.offsets[row] + STEP_BYTES), row + 1), rows)
+        end = min(max(bisect_left(index.offsets, index.offsets[row] + STEP_BYTES), row + 1), rows)
+        return end - 1 if end - row > 1 and self._line_size(end - 1) > MAX_PARSED_BYTES else end
 
     def _rows_containing(
         self, index: FrameIndex, row: int, end: int, needles: list[bytes]
@@ -336,7 +366,7 @@ class FrameLog:
         A long line is read in pieces, with a step after each.
         """
         start, stop = index.offsets[row], index.offsets[end - 1] + self._line_size(end - 1)
-        if stop - start > MAX_PARSED_BYTES + STEP_BYTES:
+        if end - row == 1 and stop - start > MAX_PARSED_BYTES:
             start += frame_span(os.pread(self._descriptor, MAX_PREFIX_BYTES, start))[0]
             overlap = max(map(len, needles))
             while start < stop:
@@ -392,9 +422,12 @@ class FrameLog:
         return position + bisect_right(self._rows_before, position)
 
     def _line_size(self, position: int) -> int:
-        offsets = self._index.offsets
-        end = offsets[position + 1] if position + 1 < len(offsets) else self._index.scanned
-        return end - offsets[position]
+        index = self._index
+        if position + 1 < len(index):
+            end = index.offsets[position + 1]
+        else:
+            end = index.covered if position < index.settled_rows else index.scanned
+        return end - index.offsets[position]
 
     def _line(self, position: int, max_bytes: int | None = None) -> bytes:
         size = self._line_size(position)
@@ -440,26 +473,27 @@ class FrameLog:
         saved = load_index(self._index_path, self._descriptor) if self._index_path is not None else None
         self._saved_bytes = saved.covered if saved is not None else 0
         self._index, self._building = saved or FrameIndex(), None
-        if self._size - self._saved_bytes > MAX_WHOLE_BYTES:
+        if self._from_end and self._size - self._saved_bytes > MAX_WHOLE_BYTES:
             self._building = self._index
             self._index = FrameIndex(self._start_of_tail(self._building.covered))
-        self._index.read(self._descriptor, self._size, self._size)
-        self._index.add_unended()
+        if self._index.read(self._descriptor, self._size, self._size if self._from_end else MAX_WHOLE_BYTES):
+            self._index.add_unended()
         self._remember_end()
         self._rows_before = array("q")
         self._place_stderr(0)
 
     def _start_of_tail(self, covered: int) -> int:
         """Return where the last rows start, with which a long log is first shown."""
-        position, lines = self._size, 0
+        position = start = self._size
+        lines = 0
         while position > covered and lines <= TAIL_ROWS:
             if lines > 1 and self._size - position > MAX_TAIL_BYTES:
                 break
             position = max(position - BLOCK_BYTES, covered)
             block = os.pread(self._descriptor, BLOCK_BYTES, position)
-            lines += block.count(b"\n")
-            if lines:
-                start = position + block.index(b"\n") + 1
+            if (found := block.find(b"\n")) >= 0:
+                start = position + found + 1
+                lines += block.count(b"\n")
         return covered if position == covered else start
 
     def _complete(self) -> Update:
@@ -548,6 +582,13 @@ def _version_in(frame: Any, field: str) -> Any:
     """Return the version of the protocol that a request or an answer names; 1 if it names none."""
     content = frame.get(field) if isinstance(frame, dict) else None
     return content.get("protocolVersion", 1) if isinstance(content, dict) else 1
+
+
+def _with_marks(value: Any) -> Any:
+    """Return the beginning of a value with a mark for each list and each text that is not complete."""
+    if isinstance(value, dict):
+        return {key: _with_marks(item) for key, item in value.items()}
+    return CUT if value is None or value == [] else value
 
 
 def _said_in(frame: Any, form: FrameType) -> Any:
