@@ -125,7 +125,10 @@ class Backlog:
 
 
 def read_blocks(descriptor: int) -> Iterator[tuple[int, float, bytes, int]]:
-    """Yield what `Backlog` writes: stream, time, bytes, and how many bytes are missing before them."""
+    """Yield what `Backlog` writes: stream, time, bytes, and how many bytes are missing before them.
+
+    A block without bytes is the end of its stream.
+    """
     with open(descriptor, "rb") as file:
         while header := file.read(HEADER.size):
             stream, at, size = HEADER.unpack(header)
@@ -153,6 +156,7 @@ class Pump:
                 self.is_writing = True
                 _write_all(self._target, data)
                 self.is_writing = False
+            self._backlog.put(self._stream, b"")
         # Each side learns what it would learn without the tap: the end of the input, or a broken pipe.
         _release(self._source)
         if self._target != STDERR:  # to which this process writes itself
@@ -330,6 +334,7 @@ def main(argv: list[str]) -> int:
         options: TapOptions = json.load(file)
     stdin, stdout, stderr, blocks = os.pipe(), os.pipe(), os.pipe(), os.pipe()
     ours, theirs = socket.socketpair()
+    started = time.time()
     gc.freeze()  # shares the memory of what exists with the process that is forked
     if os.fork() == 0:
         for descriptor in (stdin[1], stdout[0], stderr[0], blocks[1]):
@@ -339,7 +344,7 @@ def main(argv: list[str]) -> int:
             os.dup2(descriptor, stream)
             os.close(descriptor)
         try:
-            _watch(options, theirs.fileno(), blocks[0])
+            _watch(options, theirs.fileno(), blocks[0], started)
         finally:
             os._exit(0)
     for descriptor in (stdin[0], stdout[1], stderr[1], blocks[0]):
@@ -358,7 +363,7 @@ def main(argv: list[str]) -> int:
     return tap.returncode
 
 
-def _watch(options: TapOptions, control: int, blocks: int) -> None:
+def _watch(options: TapOptions, control: int, blocks: int, started: float) -> None:
     """Be the other process: start and watch the agent, and write the log in a thread."""
     os.setsid()
     sys.path[:] = options["path"]
@@ -367,8 +372,6 @@ def _watch(options: TapOptions, control: int, blocks: int) -> None:
     threads: list[threading.Thread] = []
 
     def start_log(children: ChildReaper) -> None:
-        started = time.time()
-
         def run() -> None:
             from acp_tui.wire.tap_log import Start, record_blocks
 

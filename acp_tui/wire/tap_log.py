@@ -203,6 +203,7 @@ class TapRecorder:
         self._requests: dict[Any, dict[str, Any]] = {}  # the editor's, whose answers tell about the session
         self._stderr_tail = b""
         self._has_prompt = False
+        self._input_ended = False  # whether the editor has closed the agent's stdin
         folder.on_notice = self._on_notice
         folder.update_meta(tap=True, title=NO_PROMPT)
         event = {"event": "agent_started", "command": command, "cwd": start.cwd, "pid": start.pid}
@@ -218,6 +219,8 @@ class TapRecorder:
             event |= {"expected": True, "reason": "The tap was killed, and so the agent was ended"}
         elif returncode >= 0:
             event["exit_code"] = returncode
+            if self._input_ended and returncode == 0:
+                event["expected"] = True
         else:
             from signal import Signals
 
@@ -230,8 +233,11 @@ class TapRecorder:
         self._folder.close()
 
     def block(self, stream: int, at: float, data: bytes) -> None:
-        """Record a block of one of the streams."""
+        """Record a block of one of the streams, or the end of a stream if it has no bytes."""
         self._clock.at = at
+        if not data:
+            self._input_ended = self._input_ended or stream == STDIN
+            return
         if stream == STDERR:
             self._folder.stderr_sink(data)
             self._stderr_tail = (self._stderr_tail + data)[-STDERR_TAIL_BYTES:]
@@ -315,6 +321,7 @@ def record_blocks(
 
     Args:
         blocks: For each block the stream, the time, the bytes, and how many bytes are missing before them.
+            A block without bytes is the end of its stream.
         options: `TapOptions`.
         start: The start of the agent.
         returncode: Returns the agent's exit code, or the negated signal number; None if it was not reported.

@@ -308,8 +308,16 @@ def test_what_passed_is_in_the_log_with_the_end_of_the_agent(tmp_path: Path) -> 
         tap.end()
     assert frames("sent") == [{"id": 1}, "noise\r", {"id": 2}] == frames("received")
     assert frames("client")[0]["command"] == ECHO
-    assert frames("client")[-1] == {"event": "agent_exited", "exit_code": 0}
+    assert frames("client")[-1] == {"event": "agent_exited", "exit_code": 0, "expected": True}
+    times = [record.at for record in recorded().records()]
+    assert times[0] == min(times)
     assert recorded().meta["cwd"] == str(tmp_path)
+
+
+def test_an_agent_that_ends_by_itself_was_not_expected_to() -> None:
+    with editor(*python("os.write(1, b'x')")) as tap:
+        assert tap.process.wait(TIMEOUT_SECONDS) == 0
+    assert frames("client")[-1] == {"event": "agent_exited", "exit_code": 0}
 
 
 def test_stderr_is_recorded(tmp_path: Path) -> None:
