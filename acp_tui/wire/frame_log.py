@@ -562,7 +562,7 @@ class FrameLog:
 
     def _save(self) -> None:
         """Save the index, if there is a place for it, and it covers much that is not saved."""
-        index = self._index
+        index = self._index if self._building is None else self._building  # not that of the last rows
         if self._index_path is None or index.covered - self._saved_bytes < SAVED_BYTES:
             return
         with suppress(OSError):

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from acp_tui.store.wire_log import read_log
+from acp_tui.wire.frame_log import FrameLog
 from tests.ui.screens.wire.wire_ui import START, open_wire, record, turn, update, write
 
 if TYPE_CHECKING:
@@ -190,3 +191,15 @@ async def test_the_line_at_which_recording_stopped_is_listed(tmp_path: Path) -> 
     lines = [*turn(), record("client", {"event": "noticed", "level": "warning", "text": stopped}, 5.0)]
     async with open_wire(write(tmp_path / "wire.jsonl", lines)) as ui:
         await ui.sees("noticed warning Recording stopped")
+
+
+async def test_a_long_log_that_was_closed_too_early_is_complete_the_next_time(tmp_path: Path) -> None:
+    lines = [update(f"{number} {'x' * 40_000}", 2.0 + number) for number in range(400)]
+    path = write(tmp_path / "wire.jsonl", [*turn(), *lines])
+    with FrameLog(path) as log:
+        assert not log.is_complete
+    async with open_wire(path) as ui:
+        await ui.until(lambda: ui.screen.listing.log.is_complete)
+        assert len(ui.screen.listing) == 408
+        await ui.press("home")
+        assert "session/new #0" in ui.chosen()
