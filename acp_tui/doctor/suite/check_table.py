@@ -64,7 +64,7 @@ _FIELDS = (
     "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification."
 )
 _SCHEMA = "v1/schema"
-STORED = "load, resume, list, close, fork, delete"
+STORED = "stored sessions"
 _REPLY = (
     "When a rpc call is made, the Server MUST reply with a Response, except for in the case of Notifications."
 )
