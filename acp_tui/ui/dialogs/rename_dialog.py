@@ -28,9 +28,17 @@ class RenameDialog(BoxDialog[str]):
     BINDINGS: ClassVar = keys.bindings("rename")
     AUTO_FOCUS = "InputLine"
 
-    def __init__(self, name: str, title: str, *, heading: str = TITLE) -> None:
-        """`title` is the original title, which an empty name restores. It is shown as the placeholder."""
+    def __init__(self, name: str, title: str, *, heading: str = TITLE, save: str = "save") -> None:
+        """Create the dialog.
+
+        Args:
+            name: The current name.
+            title: The original title, which an empty name restores. It is shown as the placeholder.
+            heading: The title of the dialog.
+            save: What the key that closes the dialog with the name does.
+        """
         super().__init__(heading)
+        self._save = save
         self._current = name
         self._original = title
 
@@ -41,7 +49,7 @@ class RenameDialog(BoxDialog[str]):
 
     def hints(self) -> list[Hint]:
         take, close = (keys.bound_keys(self, name) for name in ("rename.save", "rename.close"))
-        return [(take, "save"), (close, "cancel")]
+        return [(take, self._save), (close, "cancel")]
 
     def action_save(self) -> None:
         """Close the dialog with the name as its result."""

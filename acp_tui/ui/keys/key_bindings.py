@@ -156,6 +156,7 @@ _SCOPES = (
         Key("registry.take", "enter", "choose",
             "Install or upgrade the agent after a question; start it if it is up to date", "install", 1,
             priority=True),
+        Key("registry.version", "f2", "version", "Install another version of the agent", "version", 3),
         Key("registry.update", "f5", "update", "Fetch the list of agents", "update the list", 2,
             command="Update list of agents"),
         Key("registry.remove", "delete,ctrl+d", "remove", "Remove the installed agent", "remove", 3,

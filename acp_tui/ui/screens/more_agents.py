@@ -25,6 +25,7 @@ from acp_tui.ui import keys
 from acp_tui.ui.dialogs.confirm import ConfirmScreen
 from acp_tui.ui.dialogs.dialog import Dialog
 from acp_tui.ui.dialogs.guarded_question import GuardedQuestionScreen
+from acp_tui.ui.dialogs.rename_dialog import RenameDialog
 from acp_tui.ui.drawing.wrap import shorten
 from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.bar import Bar, KeyBar
@@ -204,10 +205,12 @@ class MoreAgentsScreen(Dialog[str | None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Return whether an action is available now."""
         agent = self._selected
-        if action in ("choose", "update", "remove") and self._is_working:
+        if action in ("choose", "version", "update", "remove") and self._is_working:
             return False
         if action == "choose":
             return agent is not None
+        if action == "version":
+            return agent is not None and bool(agent.version) and not agent.unusable
         if action == "remove":
             return agent is not None and agent.installed is not None
         return super().check_action(action, parameters)
@@ -229,30 +232,26 @@ class MoreAgentsScreen(Dialog[str | None]):
 
     def action_choose(self) -> None:
         """Start the selected agent if it is installed in the listed version. Otherwise ask to install it."""
-        agent, listed, settings = self._selected, self._registry, self._settings
-        if agent is None or settings is None or self._is_working:
+        agent = self._selected
+        if agent is None or self._is_working:
             return
         if agent.installed is not None and not agent.is_outdated:
             self.dismiss(agent.id)
-        elif listed is not None:
-            try:
-                plan = installation.plan_installation(listed, agent.id, settings)
-            except UserError as error:
-                self._notify_error(error)
-            else:
-                self._start(lambda: self._install(plan, settings.timeouts.initialize))
+        else:
+            self._start(lambda: self._install(agent.id))
+
+    def action_version(self) -> None:
+        """Ask for a version of the selected agent, and install it."""
+        if (agent := self._selected) is not None:
+            self._start(lambda: self._install_version(agent))
 
     def action_update(self) -> None:
         """Fetch the list of agents."""
-        if self._settings is not None and not self._is_working:
-            address = self._settings.registry.url
-            self._start(lambda: self._update(address))
+        self._start(self._update)
 
     def action_remove(self) -> None:
         """Remove the selected agent after a confirmation."""
-        agent = self._selected
-        if agent is not None and agent.installed is not None and not self._is_working:
-            record = agent.installed
+        if (agent := self._selected) is not None and (record := agent.installed) is not None:
             self._start(lambda: self._remove(record))
 
     def action_close(self) -> None:
@@ -292,14 +291,27 @@ class MoreAgentsScreen(Dialog[str | None]):
         if self.is_attached:
             self._show_about()
 
-    async def _update(self, address: str) -> None:
-        self._report(f"Fetching the list of agents from {address}")
-        listed = await registry.update(address)
-        if listed.problems:
-            entries = pluralize(len(listed.problems), "entry").replace("entrys", "entries")
-            self.notify(f"{entries} could not be used in full: {listed.problems[0]}", markup=False)
+    async def _update(self) -> None:
+        if self._settings is not None:
+            address = self._settings.registry.url
+            self._report(f"Fetching the list of agents from {address}")
+            listed = await registry.update(address)
+            if count := len(listed.problems):
+                parts = pluralize(count, "part")
+                sentence = f"The list has {parts} that cannot be used, for example: {listed.problems[0]}"
+                self.notify(sentence, timeout=10, markup=False)
 
-    async def _install(self, plan: installation.InstallPlan, start_timeout: float) -> None:
+    async def _install_version(self, agent: ListedAgent) -> None:
+        dialog = RenameDialog("", agent.version, heading=f"Version of {agent.name}", save="go on")
+        if version := await self.app.push_screen_wait(dialog):
+            await self._install(agent.id, version)
+
+    async def _install(self, name: str, version: str | None = None) -> None:
+        """Show what will be downloaded and run, ask, and install it."""
+        listed, settings = self._registry, self._settings
+        if listed is None or settings is None:
+            return
+        plan = installation.plan_installation(listed, name, settings, version=version)
         verb = plan.title.partition(" ")[0]
         question = GuardedQuestion(
             plan.title,
@@ -311,22 +323,21 @@ class MoreAgentsScreen(Dialog[str | None]):
         if not await self.app.push_screen_wait(GuardedQuestionScreen(question)):
             return
         self._started = time.monotonic()
-        done = await installation.install(plan, self._report, start_timeout=start_timeout)
-        name = f"{plan.agent.name} {done.agent.version}"
+        done = await installation.install(plan, self._report, start_timeout=settings.timeouts.initialize)
+        title = f"{done.agent.name} {done.agent.version}"
         if done.problem:
-            sentence = f"{name} is installed, but does not work yet: {done.problem}"
+            sentence = f"{title} is installed, but does not work yet: {done.problem}"
             self.notify(sentence, severity="warning", timeout=20, markup=False)
         else:
             key = keys.bound_keys(self, "registry.take")
-            self.notify(f"{escape_invisible_line(name)} is installed. {key} starts it.", markup=False)
+            self.notify(f"{title} is installed. {key} starts it.", markup=False)
 
     async def _remove(self, agent: InstalledAgent) -> None:
         question = f"Remove {agent.name} {agent.version}?\n\nIts folder is deleted: {agent.path}"
         if await self.app.push_screen_wait(ConfirmScreen(question, yes="Remove it", no="Keep it")):
             deleted = await installation.remove(agent)
             later = "" if deleted else " Its files are still in use, and will be deleted later."
-            name = escape_invisible_line(f"{agent.name} {agent.version}")
-            self.notify(f"{name} was removed.{later}", markup=False)
+            self.notify(f"{agent.name} {agent.version} was removed.{later}", markup=False)
 
     def _notify_error(self, error: UserError) -> None:
         self.notify(str(error), severity="error", timeout=15, markup=False)

@@ -103,6 +103,30 @@ async def test_an_agent_is_upgraded_and_removed(site: Site, tmp_path: Path) -> N
         await one.until(lambda: isinstance(one.app.screen, LauncherScreen))
 
 
+async def test_another_version_can_be_chosen(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("npm", "node"):
+        program = tmp_path / "bin" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}/bin")
+    site.list_agents(entry("tiny", npx={"package": "tiny@1.0.0"}))
+    await registry.update(site.registry)
+    async with open_conversation_ui(tmp_path, wait=False) as one:
+        screen = await open_screen(one)
+        await one.press("f2")
+        await one.sees("Version of Tiny")
+        await one.press(*"latest", "enter")
+        await one.until(lambda: "latest is not an exact version." in one.toasts())
+        await one.until(lambda: one.app.screen is screen and not screen._is_working)
+        await one.press("f2")
+        await one.sees("Version of Tiny")
+        await one.press(*"0.9.0", "enter")
+        await one.sees("Install Tiny 0.9.0", "tiny@0.9.0 with its dependencies, by npm")
+
+
 async def test_a_failed_update_and_a_failed_installation_are_shown(site: Site, tmp_path: Path) -> None:
     site.list_agents(binary_entry(site, program=BROKEN_AGENT))
     await registry.update(site.registry)
@@ -170,8 +194,9 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> None:
     noon = 43_200.0  # of the same day in all time zones
     content = parse({"agents": ENTRIES}, "https://example.com/agents.json", noon)
     monkeypatch.setattr(registry, "load", lambda _: content)
+    source = "https://example.com/t-1.0.0.zip"
     for name, version in (("tiny", "1.0.0"), ("gemini", "0.61.0")):
-        InstalledAgent(name, name.capitalize(), version, "binary", "x", "f", "agent").save()
+        InstalledAgent(name, name.capitalize(), version, "binary", source, "f", "agent").save()
 
 
 def shown(theme: str) -> Show:
