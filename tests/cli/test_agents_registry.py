@@ -168,3 +168,12 @@ def test_a_mistyped_action_is_not_the_name_of_an_agent(
     with pytest.raises(SystemExit):
         run("instal", "tiny")
     assert "did you mean 'install'?" in capsys.readouterr().err
+
+
+def test_a_wrong_address_in_the_settings_is_mentioned(
+    site: Site, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ACP_TUI_REGISTRY_URL", "ftp://example.com/agents.json")
+    assert run("search") == 1
+    assert "1 problem in the settings; run `acp-tui config check`." in run.err
+    assert main(["config", "check"]) == 1

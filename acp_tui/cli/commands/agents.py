@@ -76,6 +76,7 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the action, by default listing the agents."""
     settings = config.load(Path.cwd())
     if args.action in _REGISTRY_ACTIONS:
+        print_problem_count(settings)
         return _REGISTRY_ACTIONS[args.action](args, settings)
     if getattr(args, "json", False):
         print_json(_json_of(args, settings))

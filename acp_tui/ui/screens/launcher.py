@@ -389,7 +389,11 @@ def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     palette, width = context.palette, context.width
     words = [*wrapped_lines(f"\n{agent.missing_reason}.", palette.text, width, 0)]
     look = keys.KEYS["launcher.look"].key_names(context.keymap)
-    after = [*wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0)]
+    more = keys.KEYS["launcher.more"].key_names(context.keymap)
+    after = [
+        *wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0),
+        *wrapped_lines(f"Or press {more} there to look in the ACP registry.", palette.dim, width, 0),
+    ]
     if agent.install_command is None:
         return [LinesBody([*words, *after], "")]
     blank = wrapped_lines(" ", palette.text, width, 0)
