@@ -14,6 +14,8 @@ from acp_tui.config import agent_catalogue, user_agents
 from acp_tui.config.mcp_sources import OWN_KEYS as SERVER_KEYS
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.config.validators import POLICIES
+from acp_tui.doctor.suite.bench import read_prompts
+from acp_tui.doctor.suite.check_table import CHECKS
 from acp_tui.ui.keys import TABLE
 from tests.docs.key_page import quoted_keys, render_page
 
@@ -131,3 +133,12 @@ def test_every_path_in_the_contributor_pages_exists(name: str) -> None:
         for each in names
         if not (PROJECT / each).exists() and not any(path.endswith(f"/{each.rstrip('/')}") for path in known)
     ] == []
+
+
+def test_the_groups_and_purposes_of_the_conformance_suite_are_described() -> None:
+    text = page("docs/doctor.md")
+    assert first_column(section(text, "Groups")) == list(dict.fromkeys(check.group for check in CHECKS))
+    named = {purpose for cell in first_column(section(text, "Prompts")) for purpose in cell.split("`, `")}
+    prompts = read_prompts(PROJECT / "acp_tui" / "doctor" / "suite" / "prompts.toml")
+    assert named == set(prompts)
+    assert set(read_prompts(PROJECT / "acp_tui" / "doctor" / "suite" / "demo_prompts.toml")) == set(prompts)
