@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from acp_tui import __version__
@@ -241,11 +241,18 @@ class AgentConnection(RpcConnection):
         prompt = draft.prompt_text(content) if self._speaks_draft else content
         params = {"sessionId": session_id, "prompt": prompt}
         if self._speaks_draft or self._speaks_v2:
-            return await self._prompt_until_reported(params)
+            return await self._prompt_until_reported(self.call("session/prompt", params))
         result = _object(await self.call("session/prompt", params))
         return str(result.get("stopReason", "end_turn"))
 
-    async def _prompt_until_reported(self, params: dict[str, Any]) -> str:
+    async def prompt_by_hand(self, params: Any, faults: list[str]) -> Any:
+        """Run one turn with a prompt that the user wrote: see `call_by_hand`."""
+        call = self.call_by_hand("session/prompt", params, faults)
+        if self._speaks_draft or self._speaks_v2:
+            return await self._prompt_until_reported(call)
+        return await call
+
+    async def _prompt_until_reported(self, call: Awaitable[Any]) -> str:
         """Run one turn that ends with a notification rather than with the answer. Return the stop reason."""
         ended = asyncio.Event()
         original_observe = self._transport.observe
@@ -255,7 +262,7 @@ class AgentConnection(RpcConnection):
             if not self.session.working:
                 ended.set()
 
-        await self.call("session/prompt", params)
+        await call
         self._transport.observe = observe
         try:
             if self.session.working:

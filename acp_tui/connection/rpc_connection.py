@@ -190,6 +190,16 @@ class RpcConnection:
             params = {"requestId": sent.request_id}
             self._transport.post({"jsonrpc": "2.0", "method": "$/cancel_request", "params": params})
 
+    def answer_requests(
+        self, takes: Callable[[dict[str, Any]], bool]
+    ) -> Callable[[Any, dict[str, Any]], None]:
+        """Leave the agent's requests for which `takes` returns True to the caller.
+
+        Return the function that answers one, given its id and the `result` or `error`.
+        """
+        self._transport.takes_request = takes
+        return self._transport.answer
+
     async def answer_pending(self) -> None:
         """Cancel the agent's pending requests and wait until their answers are written."""
         await self._incoming.answer_pending()

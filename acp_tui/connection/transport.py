@@ -75,6 +75,8 @@ class WireTransport:
         line_limit: int = MAX_MESSAGE_BYTES,
     ) -> None:
         self.observe = observe
+        self.takes_request: Callable[[dict[str, Any]], bool] = lambda _: False
+        """Called with each request of the agent; returns True if someone will call `answer` for it."""
         self._process = process
         self._incoming = incoming
         self._on_end = on_end
@@ -204,7 +206,7 @@ class WireTransport:
             error = {"code": INVALID_REQUEST, "message": "Invalid request"}
             with contextlib.suppress(ConnectionError):
                 self.post({"jsonrpc": "2.0", "id": request_id, "error": error})
-        elif self._incoming.register(request_id):
+        elif self._incoming.register(request_id) and not self.takes_request(frame):
             self._for_sdk.append(frame)
 
     def _receive_answer(self, frame: dict[str, Any]) -> None:
@@ -272,6 +274,13 @@ class WireTransport:
             if "method" not in message:
                 self._incoming.mark_answered(message["id"])
         await self._process.drain()
+
+    def answer(self, request_id: int | str, answer: dict[str, Any]) -> None:
+        """Answer a request that `takes_request` took, with a `result` or an `error`."""
+        try:
+            self.post({"jsonrpc": "2.0", "id": request_id, **answer})
+        finally:
+            self._incoming.mark_answered(request_id)
 
     def post(self, message: dict[str, Any], faults: list[str] | None = None) -> None:
         """Pass a message to `observe` and write it, without waiting.

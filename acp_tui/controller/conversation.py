@@ -275,14 +275,16 @@ class Conversation:
 
     # ----------------------------------------------------------------- opening
 
-    async def start(self) -> None:
-        """Start the agent's process and initialize the connection."""
+    async def start(self, *, handshake: bool = True) -> None:
+        """Start the agent's process and initialize the connection; without `handshake`, only start it."""
         async with self._lifecycle_lock:
             if self._closing:
                 raise NotSupported("The conversation is closed.")
             if self._is_resumed:  # the review works even if the agent cannot be started
                 self._baseline.begin()
             agent = await self._agent.start(self._handlers)
+        if not handshake:
+            return
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
             terminal_sign_in=self.options.terminal_sign_in,
@@ -408,8 +410,18 @@ class Conversation:
                 await self._answer_stopped_requests()
             return None
         if method == "session/prompt" and is_ours and not self.session.working:
-            return await self._run_turn(lambda: self._connection.call_by_hand(method, params, [*faults]))
+            return await self._run_turn(lambda: self._connection.prompt_by_hand(params, [*faults]))
         return await self._connection.call_by_hand(method, params, [*faults])
+
+    def answer_requests(
+        self, takes: Callable[[dict[str, Any]], bool]
+    ) -> Callable[[Any, dict[str, Any]], None]:
+        """Leave requests of the agent to the caller, and return the function that answers one by its id.
+
+        `takes` is called with each request and returns True to answer it. An answer has a `result` or an
+        `error`. The agent must have been started.
+        """
+        return self._connection.answer_requests(takes)
 
     def is_about_session(self, params: Any) -> bool:
         """Return True if params name this session."""
