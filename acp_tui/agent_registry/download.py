@@ -51,6 +51,18 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def redirect_target(address: str, location: str) -> str:
+    """Return where a redirect leads. Raises `UserError` if it leads from https:// to another scheme."""
+    try:
+        target = urljoin(address, location)
+        leaves_https = urlsplit(address).scheme == "https" and urlsplit(target).scheme != "https"
+    except ValueError:
+        raise UserError(f"{escape_line(address)} redirects to what is not an address.") from None
+    if leaves_https:
+        raise UserError(f"{escape_line(address)} redirects to {escape_line(target)}, not to https://.")
+    return target
+
+
 async def download(
     address: str,
     write: Callable[[bytes], object],
@@ -69,19 +81,17 @@ async def download(
     import httpx2
 
     headers = {"User-Agent": f"acp-tui/{__version__}", "Accept-Encoding": "identity"}
+    uses_proxy = urlsplit(address).scheme == "https"  # this machine is not reached through a proxy
     try:
-        async with httpx2.AsyncClient(headers=headers, timeout=TIMEOUT_SECONDS) as client:
+        async with httpx2.AsyncClient(
+            headers=headers, timeout=TIMEOUT_SECONDS, trust_env=uses_proxy
+        ) as client:
             for _ in range(MAX_REDIRECTS + 1):
                 if fault := address_fault(address):
                     raise UserError(f"{escape_line(address)} is not downloaded: it {fault}.")
                 async with client.stream("GET", address) as response:
                     if response.has_redirect_location:
-                        target = urljoin(address, response.headers["location"])
-                        if urlsplit(address).scheme == "https" and urlsplit(target).scheme != "https":
-                            raise UserError(
-                                f"{escape_line(address)} redirects to {escape_line(target)}, not to https://."
-                            )
-                        address = target
+                        address = redirect_target(address, response.headers["location"])
                         continue
                     if response.status_code != httpx2.codes.OK:
                         raise UserError(
@@ -103,7 +113,8 @@ async def _receive(
     on_progress: Callable[[int, int | None], None] | None,
 ) -> None:
     stated = response.headers.get("content-length", "")
-    size = int(stated) if stated.isdecimal() and "content-encoding" not in response.headers else None
+    is_size = stated.isdecimal() and len(stated) < 20 and "content-encoding" not in response.headers
+    size = int(stated) if is_size else None
     received = 0
     if size is not None and size > max_bytes:
         raise UserError(f"{escape_line(address)} is larger than {format_size(max_bytes)}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from acp_tui.agent_registry.download import address_fault, download
+from acp_tui.agent_registry.download import address_fault, download, redirect_target
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -29,6 +29,23 @@ async def test_a_redirect_to_plain_http_elsewhere_is_refused(site: Site) -> None
     site.redirects["/here"] = "http://example.com/there"
     with pytest.raises(UserError, match="it does not begin with https://"):
         await downloaded(f"{site.address}/here")
+
+
+def test_a_redirect_from_https_to_this_machine_is_refused() -> None:
+    assert redirect_target("https://example.com/a", "/b") == "https://example.com/b"
+    assert redirect_target("https://example.com/a", "https://example.org/b") == "https://example.org/b"
+    with pytest.raises(UserError, match=r"redirects to http://127.0.0.1:8080/, not to https://"):
+        redirect_target("https://example.com/a", "http://127.0.0.1:8080/")
+    with pytest.raises(UserError, match="redirects to what is not an address"):
+        redirect_target("https://example.com/a", "https://[")
+
+
+async def test_this_machine_is_not_reached_through_a_proxy(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", "")
+    assert await downloaded(site.add("/here", b"content")) == b"content"
 
 
 async def test_redirects_end(site: Site) -> None:
