@@ -6,6 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from acp_tui.agent_registry import registry
 from acp_tui.agent_registry.registry import is_newer, parse, platform_name
@@ -132,6 +134,27 @@ def test_a_broken_distribution_leaves_the_others() -> None:
 def test_a_package_without_a_version_gets_that_of_the_entry() -> None:
     agent = parsed(entry(version="3.1.4", uvx={"package": "tiny[all]"})).agents["tiny"]
     assert agent.distributions[0].target == "tiny[all]==3.1.4"
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=8), st.just("\ud800"),
+    st.sampled_from(["1.0.0", "tiny", "tiny@1.0.0", "https://example.com/a.zip", "./agent", "https://["]),
+)  # fmt: skip
+WORDS = "id name version description distribution authors binary npx uvx package archive cmd args env sha256"
+KEYS = st.sampled_from([*WORDS.split(), platform_name(), "PATH"])
+ANYTHING = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
+    max_leaves=30,
+)
+
+
+@given(st.fixed_dictionaries({}, optional=dict.fromkeys(entry(), ANYTHING)), ANYTHING)
+def test_no_entry_stops_the_list_from_being_read(changes: dict[str, Any], other: Any) -> None:
+    listed = parsed({**entry("odd", npx=NPX), **changes}, other, entry("good", npx=NPX))
+    assert "good" in listed.agents
+    assert all(problem.isprintable() for problem in listed.problems)
+    listed.search(["odd"])
 
 
 @pytest.mark.parametrize(
