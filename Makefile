@@ -40,6 +40,7 @@ bench: $(READY)
 	$(BIN)/python -m tests.benchmarks.mcp_bridge
 	$(BIN)/python -m tests.benchmarks.opening_speed
 	$(BIN)/python -m tests.benchmarks.review_screen
+	$(BIN)/python -m tests.benchmarks.wire_log
 
 # acp-tui and, if $TOAD names its executable, Toad with the same loads; prints the table of docs/speed.md.
 bench-compare: $(READY)

@@ -161,10 +161,10 @@ class FrameLog:
 
     @property
     def started(self) -> float | None:
-        """The time of the first row of the log; None if no time is known, or not yet."""
-        clock = self._index.clock
+        """The time of the first row of the log, also before all rows are known; None if there is none."""
+        clock = (self._building or self._index).clock
         first = bisect_right(clock, -math.inf)
-        return clock[first] if self._building is None and first < len(clock) else None
+        return clock[first] if first < len(clock) else None
 
     @property
     def stderr_lines(self) -> int:
@@ -475,6 +475,7 @@ class FrameLog:
         self._index, self._building = saved or FrameIndex(), None
         if self._from_end and self._size - self._saved_bytes > MAX_WHOLE_BYTES:
             self._building = self._index
+            self._building.read(self._descriptor, self._size, BLOCK_BYTES)  # for the time of the first row
             self._index = FrameIndex(self._start_of_tail(self._building.covered))
         if self._index.read(self._descriptor, self._size, self._size if self._from_end else MAX_WHOLE_BYTES):
             self._index.add_unended()

@@ -94,6 +94,7 @@ def as_shown(shown: list[FrameRow]) -> list[Any]:
 @given(
     given_lines=logs,
     cuts=st.lists(st.integers(0, 8000), max_size=12),
+    whole_lines=st.lists(st.integers(0, 19), max_size=4),
     stderr=st.lists(st.integers(0, 100), max_size=6),
     max_bytes=st.sampled_from([1, 100, 1 << 20]),
     torn=st.booleans(),
@@ -102,6 +103,7 @@ def test_a_growing_log_has_the_rows_of_the_whole_one(
     tmp_path_factory: pytest.TempPathFactory,
     given_lines: list[bytes],
     cuts: list[int],
+    whole_lines: list[int],
     stderr: list[int],
     max_bytes: int,
     torn: bool,
@@ -109,10 +111,9 @@ def test_a_growing_log_has_the_rows_of_the_whole_one(
     folder = tmp_path_factory.mktemp("log")
     data = b"".join(given_lines)
     data = data[: len(data) - 3] if torn else data
-    pieces = [
-        data[start:end]
-        for start, end in pairwise(sorted({0, len(data), *(cut for cut in cuts if cut < len(data))}))
-    ]
+    line_ends = [len(b"".join(given_lines[: number + 1])) - 1 for number in whole_lines]
+    ends = sorted({0, len(data), *(cut for cut in [*cuts, *line_ends] if 0 < cut < len(data))})
+    pieces = [data[start:end] for start, end in pairwise(ends)]
     path = write_log(folder / "wire.jsonl", [])
     said = folder / "stderr.log"
     with pytest.MonkeyPatch.context() as patch:

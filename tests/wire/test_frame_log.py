@@ -289,6 +289,7 @@ def test_a_long_log_starts_with_its_last_rows(path: Path, monkeypatch: pytest.Mo
     log = log_of(path, *(line(at, "received", update(text=at)) for at in range(200)))
     assert not log.is_complete
     assert 10 <= len(log) < 30
+    assert log.started == 0.0
     top, last = log.row(0), log.row(len(log) - 1)
     changed = log.update(5000)
     for _ in range(20):
@@ -326,6 +327,14 @@ def test_a_last_line_without_an_end_is_a_row_if_it_is_whole(path: Path) -> None:
         ("answer", 0),
         ("notification", None),
     ]
+
+
+def test_a_last_line_that_turns_out_to_be_damaged_answers_nothing(path: Path) -> None:
+    log = log_of(path, line(1, "sent", request(1)), line(2, "received", answer(1)).rstrip(b"\n"))
+    with path.open("ab") as file:
+        file.write(b"{\n")
+    log.update()
+    assert [(row.type, row.partner) for row in rows(log)] == [("request", None), ("damaged", None)]
 
 
 @pytest.mark.parametrize("content", [b"", line(1, "sent", request(9)), b"x" * 5000 + b"\n"])

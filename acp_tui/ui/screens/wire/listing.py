@@ -64,10 +64,7 @@ class FrameListing:
     @property
     def start(self) -> float | None:
         """The time of the first frame of the log; None if it is unknown."""
-        if not self.log.is_complete:
-            return None
-        first = range(min(len(self.log), 20))
-        return next((at for number in first if (at := self.log.row(number).at) is not None), None)
+        return self.log.started
 
     def summary(self, number: int) -> str:
         """Return what a frame says, on one line; see `FrameLog.summary`."""
