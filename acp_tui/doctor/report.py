@@ -226,6 +226,7 @@ def _agent(agent: Agent | None) -> dict[str, Any] | None:
         "version": agent.version,
         "protocolVersion": agent.protocol_version,
         "capabilities": limit_depth(agent.capabilities),
+        "customCapabilities": limit_depth(agent.custom_capabilities),
         "authMethods": [
             {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
         ],
@@ -341,6 +342,7 @@ def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
             ("name", " · ".join(dict.fromkeys(names)) or "not given"),
             ("protocol", f"version {agent['protocolVersion']}"),
             ("capabilities", ", ".join(_capabilities(agent["capabilities"])) or NONE),
+            *([("custom", ", ".join(custom))] if (custom := agent["customCapabilities"]) else []),
             ("sign-in", _sign_in_methods(agent["authMethods"]) or NONE),
         ],
     )

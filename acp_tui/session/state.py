@@ -525,6 +525,19 @@ class Agent:
         return found is not None and found is not False
 
     @property
+    def custom_capabilities(self) -> dict[str, Any]:
+        """What is advertised in `_meta`, by name: of the answer to `initialize`, and of its capabilities."""
+        found = dict(self.meta)
+        groups = [("", self.capabilities)]
+        for path, group in groups:  # grows
+            for name, inner in group.items():
+                if name == "_meta" and isinstance(inner, dict):
+                    found |= {f"{path}{key}": value for key, value in inner.items()}
+                elif name != "_meta" and isinstance(inner, dict):
+                    groups.append((f"{path}{name}.", inner))
+        return {name: value for name, value in found.items() if value is not None and value is not False}
+
+    @property
     def can_resume(self) -> bool:
         """Whether the agent can resume earlier sessions."""
         return self.can("sessionCapabilities", "resume") or self.can("loadSession")

@@ -357,3 +357,9 @@ def test_a_log_without_an_agent_is_an_error(tmp_path: Path) -> None:
 def test_a_log_is_not_examined_together_with_an_agent(more: list[str]) -> None:
     done = run("doctor", "--log", "x", *more)
     assert (done.code, done.err.split(":")[1]) == (2, " --log starts no agent")
+
+
+def test_custom_capabilities_are_listed(tmp_path: Path) -> None:
+    advertised = {"_meta": {"example.org": {"status": True}}, "promptCapabilities": {"_meta": {"video": True}}}
+    done = examine(script(capabilities=advertised), cwd=tmp_path)
+    assert "custom example.org, promptCapabilities.video" in " ".join(done.out.split())

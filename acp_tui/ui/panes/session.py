@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.offered_options import offered_options, value_name
-from acp_tui.session.safe_text import escape_line
+from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.ui.panes.pane import Pane, PaneItemAction
 from acp_tui.ui.panes.pane_list import PaneItem, fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.theme.palette import current_palette
@@ -81,6 +81,8 @@ class SessionPane(Pane):
             if session.dialect == "v2":
                 yield text_item(UNASKED, palette.dim)
             yield self._fact("capabilities", ", ".join(_capabilities(agent)) or "prompts only")
+            if custom := agent.custom_capabilities:
+                yield self._fact("custom", ", ".join(_custom_name(*one) for one in custom.items()))
         else:
             yield text_item("The agent sent no name or version.", palette.dim)
         if (process := session.process) is not None:
@@ -145,6 +147,8 @@ def last_tests(servers: Iterable[Server]) -> dict[str, ServerTest]:
     return {name: test for name, test in known.items() if test is not None}
 
 
+MAX_CUSTOM_CHARACTERS = 200
+"""The maximum number of characters shown of the value of a custom capability."""
 CAPABILITY_LABELS = {
     "promptCapabilities.image": "images in prompts",
     "promptCapabilities.audio": "audio in prompts",
@@ -178,6 +182,12 @@ CAPABILITY_GROUPS = frozenset(
     }
 )
 """Objects that are no capabilities themselves. Other empty objects mean that a capability is supported."""
+
+
+def _custom_name(name: str, value: Any) -> str:
+    """Return a capability that is not part of the protocol, with its value unless that is just true."""
+    shown = "" if value is True else f" {visible_excerpt(value, MAX_CUSTOM_CHARACTERS)}"
+    return f"{escape_line(name)}{shown}"
 
 
 def _capabilities(agent: Agent) -> Iterator[str]:

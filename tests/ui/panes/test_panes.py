@@ -64,6 +64,14 @@ async def test_the_footer_names_what_arrow_keys_do() -> None:
             {"sessionCapabilities": {"fork": {}, "resume": {"_meta": {"by": "id"}}}},
             "fork sessions, resume sessions",
         ),
+        (
+            {"loadSession": True, "_meta": {"zed.dev": {"workspace": True}, "fancy": True, "off": False}},
+            'custom zed.dev {"workspace": true}, fancy',
+        ),
+        (
+            {"promptCapabilities": {"image": True, "_meta": {"x.org/video": 1}}},
+            "custom promptCapabilities.x.org/video 1",
+        ),
     ],
 )
 async def test_the_session_pane_names_the_capabilities_that_the_agent_supports(
