@@ -264,10 +264,10 @@ class Tap:
     def _step(self, timeout: float | None) -> bytes:
         """Wait for something to happen. Return the numbers of the signals that have arrived."""
         arrived = b""
-        for descriptor, _ in self._poll.poll(None if timeout is None else timeout * 1000):
+        for descriptor, event in self._poll.poll(None if timeout is None else timeout * 1000):
             if descriptor == STDOUT:
                 self._poll.unregister(STDOUT)
-                self._reader_gone = True
+                self._reader_gone = bool(event & (select.POLLERR | select.POLLHUP))
             elif descriptor == self._wakeup:
                 arrived = os.read(self._wakeup, 4096).replace(b"\0", b"")
                 self._pass_on(arrived)
