@@ -360,6 +360,9 @@ def test_a_log_is_not_examined_together_with_an_agent(more: list[str]) -> None:
 
 
 def test_custom_capabilities_are_listed(tmp_path: Path) -> None:
-    advertised = {"_meta": {"example.org": {"status": True}}, "promptCapabilities": {"_meta": {"video": True}}}
+    advertised = {
+        "_meta": {"example.org": {"status": True}},
+        "promptCapabilities": {"_meta": {"video": True}},
+    }
     done = examine(script(capabilities=advertised), cwd=tmp_path)
     assert "custom example.org, promptCapabilities.video" in " ".join(done.out.split())
