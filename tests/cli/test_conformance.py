@@ -109,6 +109,23 @@ def test_an_agent_that_never_answers_does_not_stop_the_suite(tmp_path: Path) -> 
     assert "nor after session/cancel" in found["detail"]
 
 
+@pytest.mark.parametrize(
+    ("fault", "reason"),
+    [
+        ("never_answers", "the agent could not be initialized; see the handshake"),
+        ("never_answers_prompts", "the agent answers no prompts; see stop-reason"),
+    ],
+)
+def test_the_suite_does_not_wait_for_the_same_silence_in_every_check(
+    fault: str, reason: str, tmp_path: Path
+) -> None:
+    command = agent("faulty", fault)
+    done = run("doctor", "--suite", "--command", command, "--timeout", "1", "--json", cwd=tmp_path)
+    reasons = [check["detail"] for check in report(done)["checks"] if check["status"] == "not seen"]
+    assert reasons.count(reason) > 30
+    assert done.code == 1
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_the_suite_and_the_agent(number: int, tmp_path: Path) -> None:
     command = agent("conformant")

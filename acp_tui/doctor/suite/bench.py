@@ -32,6 +32,9 @@ Shared = TypeVar("Shared")
 
 SPOKEN_VERSIONS = (1, "1", "1.0")
 """What is taken for version 1, which the checks are about."""
+MAX_FAILED_STARTS = 2
+"""After so many starts without an answer to `initialize`, the agent gets no other chance."""
+_NOT_INITIALIZED = "the agent could not be initialized; see the handshake"
 FILE_TEXT = "one two three\n"
 """The content of the file that a prompt can name as `{file}`."""
 PLACEHOLDERS = ("{file}", "{missing}", "{folder}")
@@ -79,6 +82,7 @@ class Bench:
         self._session: str | None = None
         self._shared: dict[str, tuple[Any, list[Record]]] = {}  # results or exceptions, and what was seen
         self._files = 0
+        self._failed_starts = 0  # in a row
         self._violations: dict[tuple[bool, int], list[FoundViolation]] = {}
 
     # ----------------------------------------------------------------- agents
@@ -130,10 +134,14 @@ class Bench:
         return client
 
     async def _initialize(self, client: SuiteClient, capabilities: dict[str, Any] | None) -> None:
+        if self._failed_starts >= MAX_FAILED_STARTS:
+            raise NotSeen(_NOT_INITIALIZED)
         try:
             result = await client.initialize(capabilities)
         except Failed as failure:  # the checks of the handshake report it
-            raise NotSeen("the agent could not be initialized; see the handshake") from failure
+            self._failed_starts += 1
+            raise NotSeen(_NOT_INITIALIZED) from failure
+        self._failed_starts = 0
         if result.get("protocolVersion") not in SPOKEN_VERSIONS:
             raise NotOffered(f"the agent speaks version {result.get('protocolVersion')!r}, not version 1")
         if self.sign_in is not None:
@@ -170,8 +178,11 @@ class Bench:
     def prompt(self, purpose: str, file: Path | None = None) -> str:
         """Return the prompt for a purpose, with `file` or a new file of its own.
 
-        Raises `NotSeen` if there is no such prompt.
+        Raises `NotSeen` if there is no such prompt, or if the agent does not answer the simplest one.
         """
+        reply, _ = self._shared.get("turn reply", (None, None))
+        if isinstance(reply, Failed):
+            raise NotSeen("the agent answers no prompts; see stop-reason")
         text = self._prompt_table().get(purpose)
         if not text:
             raise NotSeen(f'there is no prompt for "{purpose}"; use --prompts FILE')

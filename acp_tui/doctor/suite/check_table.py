@@ -558,7 +558,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check(
         STORED, "lists-session", "v1/session-list",
-        "The Agent MUST respond with a list of sessions and optional pagination metadata.",
+        "The session/list method allows Clients to discover sessions known to an Agent.",
         lifecycle.lists_session,
     ),
     Check(

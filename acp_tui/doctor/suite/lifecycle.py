@@ -130,14 +130,14 @@ def _require_turn(reopened: Reopened) -> None:
 
 async def lists_session(bench: Bench) -> None:
     client, session = await _listable(bench)
-    if session not in _ids(await _list(client, cwd=str(bench.folder("stored")))):
+    if session not in _ids(await _list(client, cwd=str(bench.folder("listed")))):
         raise Failed(f"the session {session} is not in the list of its folder")
 
 
 async def list_filters(bench: Bench) -> None:
     client, _ = await _listable(bench)
     await bench.turn("reply")  # a session in another folder
-    folder = bench.folder("stored")
+    folder = bench.folder("listed")
     for info in await _list(client, cwd=str(folder)):
         if not isinstance(cwd := info.get("cwd"), str) or Path(cwd).resolve() != folder:
             raise Failed(f"the list of {folder} has a session in {cwd!r}")
@@ -178,11 +178,17 @@ async def delete(bench: Bench) -> None:
 
 
 async def _listable(bench: Bench) -> tuple[SuiteClient, str]:
-    """Return the shared connection and a stored session."""
+    """Return the shared connection and a session that it must list: an agent may keep its list in memory."""
     client = await bench.client()
     client.require("sessionCapabilities", "list")
-    session, _ = await _stored_session(bench)
-    return client, session
+
+    async def run() -> str:
+        session = await client.new_session(bench.folder("listed"))
+        require_success(await client.run_turn(session, bench.prompt("reply")))
+        await client.settle()
+        return session
+
+    return client, await bench.shared("listed session", run)
 
 
 async def _list(client: SuiteClient, **params: Any) -> list[Object]:
