@@ -145,6 +145,8 @@ def _phase(session: Session, now: float, *, asking: bool) -> Phase:
         return "cancelling"
     if session.phase in ("prompting", "idle") and asking:  # some agents ask outside of turns
         return "asking"
+    if session.phase == "prompting" and session.requires_action:
+        return "asking"
     if session.phase == "idle" and _works_in_background(session, now):
         return "background"
     return "working" if session.phase == "prompting" else session.phase
@@ -160,7 +162,12 @@ def _plan_share(session: Session) -> float | None:
 
 
 def _works_in_background(session: Session, now: float) -> bool:
-    """Return True if the agent has just sent an update outside a turn, or one of its subagents is running."""
+    """Return True if the agent reports background work, or has just sent an update outside a turn.
+
+    A running subagent counts as well.
+    """
+    if session.background_calls or session.background_terminals:
+        return True
     if session.background_at is not None and now - session.background_at < BACKGROUND_SECONDS:
         return True
     return any(subagent.is_running for subagent in session.subagents.values())
