@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from acp_tui.doctor.suite.check_table import CHECKS
+from acp_tui.doctor.suite.client import HOPELESS_SECONDS, Patience
 from tests.doctor import test_suite
 from tests.fake_agents.concurrent_agent import FAULTS, SIGN_IN
+from tests.support.cli import agent, run
 from tests.support.suite import check_agent
 
 if TYPE_CHECKING:
@@ -55,3 +57,35 @@ def test_agent_without_a_fault_passes_the_checks(tmp_path: Path) -> None:
     assert others == {
         "auth-required-has-methods": "the agent opens sessions without a sign-in",
     }
+
+
+def test_agent_that_sends_nothing_is_not_started_for_every_check(tmp_path: Path) -> None:
+    command = agent("faulty", "never_answers")
+
+    ended = run(
+        "doctor",
+        "--suite",
+        "--command",
+        command,
+        "--timeout",
+        "1",
+        "--check",
+        "robustness",
+        "--json",
+        ACP_TUI_HOME=str(tmp_path),
+    )
+
+    reasons = [check["detail"] for check in ended.result["checks"]]
+    assert reasons[:2] == ["initialize was not answered within 1 s"] * 2
+    assert {*reasons[2:]} == {"the agent has sent no message since its first start; see the handshake"}
+
+
+def test_unanswered_method_is_waited_for_less_until_it_is_answered() -> None:
+    patience = Patience(60)
+    limits = []
+    for answered in (False, False, True, False):
+        patience.note("session/prompt", answered=answered)
+        limits.append(patience.limit("session/prompt"))
+
+    assert limits == [60, HOPELESS_SECONDS, 60, 60]
+    assert patience.limit("session/new") == 60

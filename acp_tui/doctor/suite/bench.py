@@ -17,6 +17,7 @@ from acp_tui.doctor.suite.client import (
     Failed,
     NotOffered,
     NotSeen,
+    Patience,
     SuiteClient,
     Turn,
     session_records,
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 Shared = TypeVar("Shared")
 
+MAX_SILENT_STARTS = 2
+"""How often the agent is started before the suite gives up on one that sends no message."""
 SPOKEN_VERSIONS = (1, "1", "1.0")
 """What is taken for version 1, which the checks are about."""
 MAX_FAILED_STARTS = 2
@@ -70,6 +73,7 @@ class Bench:
         """
         self.scratch = scratch
         self.timeout = timeout
+        self._patience = Patience(timeout)
         self.sign_in = sign_in
         self.evidence: list[Record] = []
         """What the current check has seen."""
@@ -127,8 +131,11 @@ class Bench:
         return self._main
 
     async def _start(self) -> SuiteClient:
+        silent = not any(isinstance(record.frame, dict) for record in self.received())
+        if silent and len(self.clients) >= MAX_SILENT_STARTS:
+            raise NotSeen("the agent has sent no message since its first start; see the handshake")
         client = await SuiteClient.start(
-            self._launch, cwd=self._cwd, folder=self.scratch, timeout=self.timeout, on_record=self._note
+            self._launch, cwd=self._cwd, folder=self.scratch, patience=self._patience, on_record=self._note
         )
         self.clients.append(client)
         return client

@@ -11,6 +11,7 @@ import contextlib
 import itertools
 import json
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -57,6 +58,9 @@ QUIET_SECONDS = 0.3
 """Seconds without a message after which nothing more is expected."""
 MAX_UNREST_SECONDS = 3.0
 """The longest wait for the agent to become quiet."""
+MAX_MISSING_ANSWERS = 2
+"""How many answers to a method must be missing in a row before the suite waits only `HOPELESS_SECONDS`."""
+HOPELESS_SECONDS = 5.0
 CANCEL_GRACE_SECONDS = 10.0
 """Seconds that the agent has to end a turn that was cancelled because it took too long."""
 
@@ -83,15 +87,33 @@ class ErrorAnswer(Failed):
         super().__init__(f"{method} was answered with error {self.code}: {visible_excerpt(message, 200)}")
 
 
+class Patience:
+    """How long to wait for answers: not as long for a method that the agent seems never to answer."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._missing: Counter[str] = Counter()  # answers that did not come; 0 once one has come
+
+    def limit(self, method: str) -> float:
+        """Return the seconds to wait for an answer to this method."""
+        hopeless = self._missing[method] >= MAX_MISSING_ANSWERS
+        return min(self.seconds, HOPELESS_SECONDS) if hopeless else self.seconds
+
+    def note(self, method: str, *, answered: bool) -> None:
+        """Take into account whether a request was answered in time."""
+        self._missing[method] = 0 if answered else self._missing[method] + 1
+
+
 class SuiteClient:
     """One connection to a newly started agent. Create it with `start`, and end it with `close`."""
 
     def __init__(
-        self, folder: Path, timeout: float, on_record: Callable[[SuiteClient, Record], None]
+        self, folder: Path, patience: Patience, on_record: Callable[[SuiteClient, Record], None]
     ) -> None:
         self.folder = folder
         """The scratch folder. The agent may read, write and run commands below it, and nowhere else."""
-        self.timeout = timeout
+        self.patience = patience
+        self.timeout = patience.seconds
         """Seconds to wait for an answer."""
         self.records: list[Record] = []
         """Everything sent and received."""
@@ -120,11 +142,11 @@ class SuiteClient:
         *,
         cwd: str,
         folder: Path,
-        timeout: float,
+        patience: Patience,
         on_record: Callable[[SuiteClient, Record], None],
     ) -> SuiteClient:
         """Start the agent in `cwd`, without sending anything. Raises `CannotStart`."""
-        client = cls(folder, timeout, on_record)
+        client = cls(folder, patience, on_record)
         client._process = await AgentProcess.spawn(launch, cwd)
         client._reader = asyncio.create_task(client._read())
         return client
@@ -248,10 +270,13 @@ class SuiteClient:
 
     async def answer(self, request_id: RequestId, timeout: float | None = None) -> dict[str, Any]:
         """Wait for the answer to a request and return the frame. Raises `Failed` if none comes in time."""
-        limit = self.timeout if timeout is None else timeout
-        if not await self.until(lambda: request_id in self._answers, limit):
+        method = self._methods[request_id]
+        limit = self.patience.limit(method) if timeout is None else timeout
+        answered = await self.until(lambda: request_id in self._answers, limit)
+        self.patience.note(method, answered=answered)
+        if not answered:
             self.stuck = True
-            raise Failed(f"{self._methods[request_id]} was not answered within {limit:g} s")
+            raise Failed(f"{method} was not answered within {limit:g} s")
         return self._answers[request_id]
 
     def position(self, frame: dict[str, Any]) -> int:
@@ -402,11 +427,13 @@ class Turn:
         Raises `NotSeen` if the turn takes too long and ends when it is cancelled, and `Failed` if it does
         not end then either.
         """
-        limit = self.client.timeout if timeout is None else timeout
+        patience = self.client.patience
+        limit = patience.limit("session/prompt") if timeout is None else timeout
         if not await self.client.until(lambda: self.ended, limit):
             self.client.cancel(self.session)
             grace = min(limit, CANCEL_GRACE_SECONDS)
             if not await self.client.until(lambda: self.ended, grace):
+                patience.note("session/prompt", answered=False)
                 self.client.stuck = True
                 raise Failed(f"session/prompt was not answered within {limit:g} s, nor after session/cancel")
             raise NotSeen(f"the turn took longer than {limit:g} s; use --timeout")
