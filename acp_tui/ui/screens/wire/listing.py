@@ -18,6 +18,8 @@ Value = TypeVar("Value")
 MAX_CHECKED_BYTES = 256 * 1024
 """Frames up to this size are checked against the schema when the list shows them."""
 MAX_CACHED = 2000
+STEP_BYTES = 256 * 1024
+"""How much of the log is read at once: about 4 ms."""
 
 
 class FrameListing:
@@ -142,7 +144,7 @@ class FrameListing:
 
         Frames keep their `FrameRow.place`, but not their index.
         """
-        change = self.log.update()
+        change = self.log.update(STEP_BYTES)
         if change.restarted:
             self._summaries.clear()
             self._deviations.clear()

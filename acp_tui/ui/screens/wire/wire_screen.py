@@ -48,9 +48,11 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.1
 """Seconds between two looks at the log for new frames."""
-WORK_SECONDS = 0.01
+WORK_SECONDS = 0.005
 """Seconds of indexing and filtering before keys are handled again."""
-PAUSE_SECONDS = 0.002
+PAUSE_SECONDS = 0.004
+DRAW_SECONDS = 0.1
+"""The minimum number of seconds between two drawings of what comes in."""
 MIN_BESIDE_CELLS = 110
 """From this width on, the JSON is shown beside the list; below it otherwise."""
 MIN_DATE_CELLS = 60
@@ -124,6 +126,8 @@ class WireScreen(BaseScreen):
             self._log = FrameLog(context.path)
         self.listing = FrameListing(self._log)
         self._shown: object = None  # what the JSON view shows
+        self._undrawn = False
+        self._draw_at = 0.0  # not earlier than then, unless the user does something
         self._hides_mcp = False
         self._typed_filter: FrameFilter | None = None
         self._matched_count = -1
@@ -206,9 +210,12 @@ class WireScreen(BaseScreen):
             changed = True
         if self._only is not None and not busy:
             changed |= await self._find_selected()
-        if changed or busy:
+        busy = busy or self.listing.is_scanning
+        self._undrawn |= changed or busy
+        if self._undrawn and (not busy or time.monotonic() >= self._draw_at):
+            self._undrawn, self._draw_at = False, time.monotonic() + DRAW_SECONDS
             self._show_changes()
-        return busy or self.listing.is_scanning
+        return busy
 
     async def _find_selected(self) -> bool:
         """List the frames that made the entry, as far as they are known. Return True if any are new."""
