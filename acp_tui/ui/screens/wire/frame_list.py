@@ -267,7 +267,7 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
     def _time(self, row: FrameRow) -> str:
         if row.at is None:
             return ""
-        start = None if self.absolute_times else self.listing.start
+        start = None if self.absolute_times else self.listing.log.started
         if start is not None:
             return format_elapsed(row.at - start)
         return format_moment(row.at) if row.at > DAY else format_elapsed(row.at)
@@ -289,7 +289,8 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         palette = current_palette()
         match row.type:
             case "request":
-                return [Segment(row.method, palette.text), Segment(f" #{row.id}", palette.dim)]
+                by_hand = [Segment(" by hand", palette.accent)] if row.is_by_hand else []
+                return [Segment(row.method, palette.text), Segment(f" #{row.id}", palette.dim), *by_hand]
             case "answer":
                 words = f"{row.method} " if row.method else ""
                 return [Segment(words, palette.text), Segment(f"answer #{row.id}", palette.dim)]
@@ -301,7 +302,8 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
                     Segment(f" #{row.id}", palette.dim),
                 ]
             case "notification":
-                return [Segment(row.method, palette.text), Segment(f" {row.kind}", palette.dim)]
+                kind = "by hand" if row.is_by_hand else row.kind
+                return [Segment(row.method, palette.text), Segment(f" {kind}", palette.dim)]
             case "event" | "mcp":
                 return self._with_summary(" ".join(filter(None, (row.method, row.kind))), row, look)
             case "noise":

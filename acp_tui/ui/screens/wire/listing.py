@@ -63,11 +63,6 @@ class FrameListing:
         """Return a listed frame."""
         return self.log.row(self.number(index))
 
-    @property
-    def start(self) -> float | None:
-        """The time of the first frame of the log; None if it is unknown."""
-        return self.log.started
-
     def summary(self, number: int) -> str:
         """Return what a frame says, on one line; see `FrameLog.summary`."""
         return self._cached(self._summaries, number, self.log.summary)

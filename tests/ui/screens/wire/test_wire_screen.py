@@ -177,6 +177,11 @@ async def test_a_truncated_log_starts_again(tmp_path: Path) -> None:
         await ui.until(lambda: len(ui.screen.listing) == 1)
 
 
+async def test_a_huge_message_is_shown_from_its_beginning(tmp_path: Path) -> None:
+    async with open_wire(write(tmp_path / "wire.jsonl", [*turn(), update("x" * 9_000_000)])) as ui:
+        await ui.sees("Only the first", "9 MB")
+
+
 async def test_without_messages_a_sentence_says_so(tmp_path: Path) -> None:
     async with open_wire(write(tmp_path / "wire.jsonl", [])) as ui:
         await ui.sees("Nothing has been recorded yet.")
