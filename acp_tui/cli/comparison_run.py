@@ -81,9 +81,8 @@ class AgentRun:
                 return False
         except UserError as error:
             print_message(f"{self.name}: {error}")
-        resume = (
-            f"; resume with `acp-tui --resume {folder}`" if (folder := self._conversation.folder.id) else ""
-        )
+        session = self._conversation.folder.id
+        resume = f"; resume with `acp-tui --resume {session}`" if session is not None else ""
         print_message(f"{self.name}: kept the worktree {worktree.path}{resume}")
         return True
 
@@ -124,7 +123,6 @@ async def execute(
             print_message(sentence)
 
     signals = EndSignals(headless)
-    rows: list[dict[str, Any]] = []
     try:
         for name, agent, args in contestants:
             made = await asyncio.to_thread(HeadlessRun, args, agent, say=say)

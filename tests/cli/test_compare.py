@@ -173,6 +173,15 @@ def test_a_slow_turn_and_a_slow_check_are_ended(project: Path, home: Path) -> No
     assert worktrees(project) == 0
 
 
+def wait_for_writers(fifo: Path, count: int) -> None:
+    """Wait until so many agents have written a character."""
+    with open(
+        fifo, "r+b", buffering=0
+    ) as pipe:  # open for writing, too: there is no end of file between them
+        while count:
+            count -= len(pipe.read(count))
+
+
 def test_ctrl_c_stops_all_agents_and_removes_unchanged_worktrees(project: Path, tmp_path: Path) -> None:
     ready = tmp_path / "ready"
     os.mkfifo(ready)
@@ -180,7 +189,7 @@ def test_ctrl_c_stops_all_agents_and_removes_unchanged_worktrees(project: Path, 
     agent = ("--command", "python3 -m tests.fake_agents.script")
     words = ("compare", *agent, *agent, prompt, "--output", "json")
     with running(*words, cwd=project) as (process, _):
-        assert ready.read_text() + ready.read_text() == "xx"
+        wait_for_writers(ready, 2)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate()
     assert process.returncode == 130
@@ -205,7 +214,7 @@ def test_worktrees_of_a_killed_run_belong_to_its_sessions(project: Path, tmp_pat
     prompt = steps(["write_file", "new.txt", "x"], ["write_file", str(ready), "x"], ["wait_for_cancel"])
     agent = ("--command", "python3 -m tests.fake_agents.script")
     with running("compare", *agent, *agent, prompt, "--output", "json", cwd=project) as (process, mark):
-        assert ready.read_text() + ready.read_text() == "xx"
+        wait_for_writers(ready, 2)
         process.kill()
         process.wait()
         wait_until(lambda: not processes_with(mark))

@@ -279,3 +279,16 @@ async def test_the_work_of_all_agents_is_discarded(open_comparison: OpenComparis
         await is_shown(ui, "ada", "discarded")
         await is_shown(ui, "bob", "discarded")
     assert worktrees(project) == 0
+
+
+async def test_each_turn_is_checked_anew(open_comparison: OpenComparison) -> None:
+    check = "test -f two.txt || exec sleep 1000"
+    async with open_comparison("--check", check, ada=[["write_file", "one.txt", "x"]], bob=[]) as ui:
+        await is_shown(ui, "ada", "checking", "1")
+        await ui.press("enter")
+        await ui.until(lambda: ui.session.phase == "idle")
+        await ui.send(["write_file", "two.txt", "x"])
+        await ui.press("alt+1")
+        await ui.until(lambda: cells(ui, "ada")[-2:] == ["2", "0"])
+        await ui.press("down", "s")
+        await is_shown(ui, "bob", "killed")
