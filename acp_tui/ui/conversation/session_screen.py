@@ -424,7 +424,7 @@ class WireOpener:
         only: FrameSelection | None = None
         if entry is not None:
             place = EntryPlace(subagent.key if subagent is not None else "", entry.id)
-            label = f"{kind_of(entry).title.lower()} {entry.id + 1}"
+            label = kind_of(entry).title.lower()
             only = FrameSelection(label, lambda frames: frames.frames_of(place))
         elif subagent is not None:
             key = subagent.key

@@ -193,12 +193,15 @@ class WireScreen(BaseScreen):
 
     async def _follow(self) -> None:
         """Read the log, and search in it, as long as the screen is open."""
-        while self.is_attached:
-            busy = False
-            if self.is_in_front:
-                with os_errors_reported(f"Cannot read {display_path(str(self.context.path))}"):
-                    busy = await self._work()
-            await asyncio.sleep(PAUSE_SECONDS if busy else POLL_SECONDS)
+        try:
+            while self.is_attached:
+                busy = False
+                if self.is_in_front:
+                    with os_errors_reported(f"Cannot read {display_path(str(self.context.path))}"):
+                        busy = await self._work()
+                await asyncio.sleep(PAUSE_SECONDS if busy else POLL_SECONDS)
+        except UserError as error:
+            self.notify_error(error)
 
     async def _work(self) -> bool:
         """Do a part of the work, and show the result. Return True if there is more to do."""

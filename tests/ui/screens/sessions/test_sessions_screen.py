@@ -72,6 +72,16 @@ async def test_typing_filters_sessions_and_finds_lines(tmp_path: Path) -> None:
         await ui.sees('No matches for "no such word".')
 
 
+async def test_f12_shows_the_messages_of_the_selected_session(tmp_path: Path) -> None:
+    record(tmp_path)
+    async with open_sessions(tmp_path) as ui:
+        await ui.sees("Fix the parser")
+        await ui.press("f12")
+        await ui.sees("Messages  Fix the parser", "session/prompt answer")
+        await ui.press("f12")
+        await ui.sees("Why is it slow?")
+
+
 @pytest.mark.parametrize(
     ("title", "answer"),
     [("Title", "漢字" * 20 + " needle"), ("会話" * 4, "word " * 12 + "needle")],
