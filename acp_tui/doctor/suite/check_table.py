@@ -1,7 +1,8 @@
 """The table of all checks: group, name, the sentence of the specification, and the function that checks it.
 
 A check passes if its function returns. Otherwise the function raises `Failed`, `NotOffered` or `NotSeen`.
-Only what the specification demands can fail: its sentences here say MUST, define a field, or are a schema.
+Only what the specification says can fail: its sentences here have a MUST or SHOULD, define a field, or are a
+schema.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class Check(NamedTuple):
     page: str
     """The page of the sentence, below `SPECIFICATION` unless it is a full address."""
     sentence: str
-    """What the specification says, word for word."""
+    """The words of the specification, shortened to what is checked."""
     run: Callable[[Bench], Awaitable[None]]
     last: bool = False
     """Whether the function looks at what all other checks have seen. So does each `Observed`."""
