@@ -319,6 +319,8 @@ class BehaviourCheck:
                 self._session = params.get("sessionId")
         elif method == "session/prompt":
             prompt = params.get("prompt")
+            if self._opening and isinstance(session := params.get("sessionId"), str):  # probably this one
+                self._conversations.setdefault(session, _Conversation(self._report))
             self._conversation(params.get("sessionId")).begin_turn(
                 prompt if isinstance(prompt, str) else _text_of(prompt)
             )

@@ -297,6 +297,17 @@ def test_sessions_side_by_side_are_checked_each_for_itself() -> None:
     assert checks(talk, schema=True) == set()
 
 
+def test_a_prompt_may_be_sent_before_the_session_is_open() -> None:
+    talk = Talk()
+    calls = [talk.call("initialize", {"protocolVersion": 1}), talk.call("session/new", {"cwd": "/p"})]
+    prompt = talk.prompt()
+    for call, result in zip(calls, ({"protocolVersion": 1, **INFO}, {"sessionId": "s1"}), strict=True):
+        talk.answer(call, result)
+    talk.says("words")
+    talk.end(prompt)
+    assert checks(talk, schema=True) == set()
+
+
 def test_a_restarted_agent_is_checked_anew() -> None:
     talk = Talk()
     for _ in range(2):
