@@ -80,6 +80,8 @@ _MCP_EVENTS = frozenset({"mcp_called", "own_tool_called", "own_tool_ended"})
 _NO_ID = -(1 << 63)
 _FIRST_LISTED_ID = -(1 << 62)
 _FRAME_KEY = re.compile(rb'"(?:frame|msg|text)"\s*:\s*')
+_BEFORE_JSON = b"\0 \t\xef\xbb\xbf"
+"""What is ignored before a record: zeros, which are left by a power failure, and a byte order mark."""
 _decode_json = json.JSONDecoder().raw_decode
 
 
@@ -129,7 +131,7 @@ def frame_in(record: Any) -> Any:
 def _read_line(line: bytes) -> _Facts:
     """Read a whole line."""
     try:
-        text = line.lstrip(b"\0 \t").decode()  # zeros are left by a power failure
+        text = line.lstrip(_BEFORE_JSON).decode()
         record, end = _decode_json(text)
         if text[end:].strip():
             return _Facts(None, _DAMAGED)
@@ -217,7 +219,7 @@ _MAX_HEAD_DEPTH = 32
 
 def _read_long_line(head: bytes, tail: bytes) -> _Facts:
     """Read a line of which only the beginning and the end are known."""
-    record = beginning_of(head.lstrip(b"\0 \t").decode(errors="replace"))
+    record = beginning_of(head.lstrip(_BEFORE_JSON).decode(errors="replace"))
     direction = record.get("dir")
     known = _DIRECTIONS.get(direction) if isinstance(direction, str) else None
     at = _seconds(record.get("t"))

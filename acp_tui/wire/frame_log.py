@@ -222,7 +222,7 @@ class FrameLog:
         if is_stderr:
             return self._stderr.texts[position]
         if self._index.shape(position).type in ("stderr", "note"):
-            return str(self.frame(number))
+            return str(self.frame(number) or "")
         line = self._line(position, max_bytes)
         start, end = frame_span(line)
         if max_bytes is not None and len(line) < self._line_size(position):
@@ -516,7 +516,8 @@ class FrameLog:
         """
         changed = self._stderr.update()
         times = self._stderr.times
-        first_line = bisect_left(times, self._index.clock[0]) if self._is_tail_with_rows() else 0
+        is_tail = self._building is not None and len(self._index) > 0
+        first_line = bisect_left(times, self._index.clock[0]) if is_tail else 0
         if first_line != self._stderr_start:
             self._stderr_start, settled = first_line, 0
         kept = bisect_left(self._rows_before, settled)
@@ -526,18 +527,12 @@ class FrameLog:
         del self._rows_before[kept:]
         self._rows_before.extend(bisect_right(self._index.clock, at) for at in times[first_line + kept :])
         new = self._rows_before[kept:]
-        same = next(
-            (line for line, pair in enumerate(zip(old, new, strict=False)) if pair[0] != pair[1]), None
-        )
-        if same is None:
-            same = min(len(old), len(new))
+        pairs = enumerate(zip(old, new, strict=False))
+        same = next((line for line, pair in pairs if pair[0] != pair[1]), min(len(old), len(new)))
         if changed is not None:
             same = min(same, max(changed - first_line - kept, 0))
         places = [*old[same : same + 1], *new[same : same + 1]]
         return min(places) + kept + same if places else None
-
-    def _is_tail_with_rows(self) -> bool:
-        return self._building is not None and len(self._index) > 0
 
     def _was_replaced(self) -> bool:
         """Return True if the log is not the one that was read any more. A deleted log stays as it is."""

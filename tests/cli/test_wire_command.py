@@ -15,6 +15,7 @@ from acp_tui.config.paths import paths
 from acp_tui.store.session_folder import SessionFolder, create_session_folder
 from acp_tui.wire import frame_log
 from tests.support.cli import PROGRAM, environment
+from tests.support.terminal import PreloadedTerminal
 from tests.support.waiting import wait_until
 from tests.support.wire_lines import answer, line, request, update, write_log
 
@@ -113,6 +114,12 @@ def test_a_long_log_is_printed_from_its_beginning(
     log = write_log(tmp_path / "log.jsonl", (line(at, "received", update(n=at)) for at in range(100)))
     text = printed(capsys, str(log))
     assert [f'{{"n": {at}}}' in each for at, each in enumerate(text.splitlines())] == [True] * 100
+
+
+def test_on_a_terminal_the_screen_is_opened(folder: SessionFolder, tmp_path: Path) -> None:
+    with PreloadedTerminal("wire", folder.id, "--filter", "type:answer,stderr", cwd=tmp_path) as terminal:
+        terminal.wait_for("session/new answer #0")
+        assert terminal.quit() == 0
 
 
 def test_following_goes_on_until_it_is_stopped(folder: SessionFolder, tmp_path: Path) -> None:

@@ -119,8 +119,9 @@ def test_a_damaged_line_is_a_row(path: Path, damaged: bytes) -> None:
     assert log.text(1)
 
 
-def test_zeros_of_a_power_failure_do_not_hide_a_record(path: Path) -> None:
-    log = log_of(path, b"\0\0" + line(1, "sent", request(1)))
+@pytest.mark.parametrize("before", [b"\0\0", b"\xef\xbb\xbf"], ids=["zeros of a power failure", "BOM"])
+def test_what_is_before_a_record_does_not_hide_it(path: Path, before: bytes) -> None:
+    log = log_of(path, before + line(1, "sent", request(1)))
     assert log.row(0).type == "request"
     assert log.frame(0) == request(1)
 

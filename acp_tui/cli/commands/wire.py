@@ -75,9 +75,9 @@ def app_for(path: Path, args: argparse.Namespace) -> AcpTui:
     from acp_tui.ui.app import AcpTui
     from acp_tui.ui.screens.wire.wire_screen import WireContext, WireScreen
 
-    stored = read_session(path.parent)  # the agent, if acp-tui made the recording
-    title = escape_line(stored.text("agent_title") or path.name)
-    context = WireContext(path, title, str(Path.cwd()))
+    stored = read_session(path.parent)  # the title, if acp-tui made the recording
+    title = stored.text("name") or stored.text("title") or stored.text("agent_title") or path.name
+    context = WireContext(path, escape_line(title), str(Path.cwd()))
     return AcpTui(
         lambda: WireScreen(context, frame_filter=args.filter),
         theme=args.theme,
