@@ -292,3 +292,26 @@ async def test_each_turn_is_checked_anew(open_comparison: OpenComparison) -> Non
         await ui.until(lambda: cells(ui, "ada")[-2:] == ["2", "0"])
         await ui.press("down", "s")
         await is_shown(ui, "bob", "killed")
+
+
+async def test_nothing_is_discarded_if_the_merge_fails(
+    open_comparison: OpenComparison, project: Path
+) -> None:
+    turn: list[list[Any]] = [["write_file", "a.txt", "by the agent\n"]]
+    async with open_comparison(ada=turn, bob=turn) as ui:
+        await ui.sees("all have ended")
+        (project / "a.txt").write_text("by the user\n")
+        git(project, "commit", "--quiet", "--all", "--message=second")
+        await ui.press("y")
+        await ui.sees("Keep ada and discard the rest?", "Enter choose")
+        await ui.press("down", "enter")
+        await ui.sees("Merge into main as one commit", "Enter choose")
+        await ui.press("down", "enter")
+        await ui.sees("Makes one commit of 1 file")
+        await ui.press("enter")
+        await ui.sees("Nothing was merged", "Enter choose")
+        await ui.press("escape")
+        await ui.until(lambda: "What should happen" not in ui.text())
+        assert len(ui.app.tabs) == 3
+    assert worktrees(project) == 2
+    assert (project / "a.txt").read_text() == "by the user\n"
