@@ -156,7 +156,8 @@ class FrameRun:
             for call in self._calls:
                 self._raise_if_failed(call)
         except asyncio.CancelledError:
-            print_message(f"Stopped while waiting for {self._waits_for}.")
+            if self._headless.stopped_by != signal.SIGPIPE:
+                print_message(f"Stopped while waiting for {self._waits_for}.")
             raise
         finally:
             self._end()
