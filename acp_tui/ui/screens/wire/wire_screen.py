@@ -321,7 +321,11 @@ class WireScreen(BaseScreen):
         if row.at is not None:
             has_date = row.at > DAY
             is_wide = self.view.size.width >= MIN_DATE_CELLS
-            when = format_moment(row.at, with_date=is_wide) if has_date else format_elapsed(row.at)
+            when = (
+                format_moment(row.at, with_date=is_wide)
+                if has_date
+                else format_elapsed(row.at - (self._log.started or 0))
+            )
         self.query_one("#title", Bar).show(left, [Segment(f" {when}  #{row.number + 1:,}", palette.dim)])
 
     # ------------------------------------------------------------------------- moving
