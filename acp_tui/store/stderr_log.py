@@ -124,7 +124,10 @@ class StderrLines:
         self.texts: list[str] = []
         """The lines without their times, which are safe to display only if acp-tui wrote the file."""
         self.times: list[float] = []
-        """The time of each line in seconds since the epoch; of lines before the first time, `-inf`."""
+        """The time of each line in seconds since the epoch, which never goes back.
+
+        Of lines before the first time, it is `-inf`.
+        """
         self._size = 0  # of the file, at the last update
         self._ended = 0  # the number of lines with a line end
         self._ended_bytes = 0
@@ -169,6 +172,6 @@ class StderrLines:
         if stamp := _STAMP.match(text):
             text = text[stamp.end() :]
             with suppress(ValueError):
-                at = datetime.fromisoformat(stamp[1]).timestamp()
+                at = max(datetime.fromisoformat(stamp[1]).timestamp(), at)
         self.texts.append(text)
         self.times.append(at)

@@ -265,6 +265,14 @@ def test_lines_of_stderr_without_times_come_first(path: Path) -> None:
     ]
 
 
+def test_times_of_stderr_that_go_back_keep_the_order_of_the_lines(path: Path) -> None:
+    said = "1970-01-01T00:00:03.000000Z │ first\n1970-01-01T00:00:01.000000Z │ second\n"
+    path.with_name("stderr.log").write_text(said)
+    log = log_of(path, line(2.0, "received", update()), line(4.0, "received", update()))
+    assert [log.summary(number) for number in (1, 2)] == ["first", "second"]
+    assert [log.number_of(row.place) for row in rows(log)] == [0, 1, 2, 3]
+
+
 def test_stderr_is_read_again_when_its_middle_is_dropped(tmp_path: Path) -> None:
     folder = create_session_folder(tmp_path, agent="a", title="A", cwd="/", command=[])
     log = FrameLog(folder.path / "wire.jsonl")
