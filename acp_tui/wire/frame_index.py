@@ -419,7 +419,9 @@ class FrameIndex:
     def _add(self, line: bytes, size: int) -> None:
         """Add a row for a line. Of a long line, `line` is only the beginning and the end."""
         if size > MAX_PARSED_BYTES:
-            facts = _read_long_line(line[:HEAD_BYTES], line[-TAIL_BYTES:])
+            head, tail = line[:HEAD_BYTES], line[-TAIL_BYTES:]
+            line = head + tail  # however much is left of it, which depends on the pieces that were read
+            facts = _read_long_line(head, tail)
         elif not line or line.isspace():
             return
         else:

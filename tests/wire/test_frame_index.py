@@ -171,6 +171,14 @@ def test_a_saved_index_is_used_only_for_its_own_log(
             assert as_shown(again) == as_shown(read_all(FrameLog(copy)))
 
 
+def test_a_long_line_has_one_size_whatever_the_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    small_limits(monkeypatch)
+    write_log(path, [line(0.0, "sent", request(0)), b"x" * 500 + b' "msg": ' + b" " * 150 + b"\n"])
+    in_pieces = read_all(FrameLog(path))
+    monkeypatch.setattr(frame_index, "BLOCK_BYTES", 10_000)
+    assert [row.size for row in in_pieces] == [row.size for row in read_all(FrameLog(path))]
+
+
 def indexed(path: Path, lines: list[bytes]) -> Path:
     """Write a log, and save its index. Return the file of the index."""
     log = FrameLog(write_log(path, lines))
