@@ -440,7 +440,7 @@ class WireScreen(BaseScreen):
         if event.filter != self._typed_filter:
             self._typed_filter = event.filter
             self._select()
-            self._show_changes()
+            self._undrawn = True  # drawn later, after what was typed
 
     @on(FilterLine.Left)
     def _leave_filter(self) -> None:
@@ -461,7 +461,6 @@ class WireScreen(BaseScreen):
         text = f"{typed} -type:mcp" if self._hides_mcp else typed
         self.frames.range_start = None
         self.listing.select(parse_filter(text) or None, places)
-        self.listing.scan()
 
     # ------------------------------------------------------------------------- copying and saving
 
