@@ -27,6 +27,7 @@ from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce.lifecycle import exit_sentence
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.wire.client_methods import SESSION, fault_sentence, method_named, params_faults, with_session
+from acp_tui.wire.schema_check import VERSIONS
 
 if TYPE_CHECKING:
     import argparse
@@ -217,13 +218,12 @@ class FrameRun:
         if SESSION in json.dumps(params):
             params = with_session(params, await self._known_session(step))
         is_request = step.kind == "request"
-        faults: list[str] = []
-        if self._conversation.session.dialect == "v1":
-            found = params_faults(step.method, params, is_request=is_request)
-            faults = [escape_line(fault_sentence(step.method, fault)) for fault in found]
+        version = VERSIONS.get(self._conversation.session.dialect)
+        found = params_faults(step.method, params, is_request=is_request, version=version)
+        faults = [escape_line(fault_sentence(step.method, fault)) for fault in found]
         for fault in faults:
             print_message(f"Line {step.line} is sent, but does not follow the schema: {fault}.")
-        known = method_named(step.method)
+        known = method_named(step.method, version)
         if known is not None and known.is_request and not is_request:
             print_message(f"Line {step.line}: {step.method} is sent as a notification, because it has no id.")
         message = self._conversation.send_by_hand(step.method, params, is_request=is_request, faults=faults)

@@ -10,7 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from acp_tui.protocol.client_calls import STEERING
-from acp_tui.wire.schema_check import Fault, definitions, faults_of, referenced
+from acp_tui.wire.schema_check import VERSIONS, Fault, Version, definitions, faults_of, referenced
 
 if TYPE_CHECKING:
     from acp_tui.session.state import Agent, Session
@@ -25,6 +25,7 @@ _CAPABILITIES: dict[str, tuple[str, ...]] = {
     "session/set_title": ("sessionCapabilities", "title"),
     "session/unarchive": ("sessionCapabilities", "archive"),
     "logout": ("auth", "logout"),
+    "auth/logout": ("auth", "logout"),
     "auth/status": ("auth", "status"),
     "mcp/message": ("mcpCapabilities", "acp"),
 }
@@ -40,18 +41,21 @@ class ClientMethod(NamedTuple):
 
 
 @cache
-def _schemas() -> dict[tuple[str, bool], Schema]:
+def _schemas(version: Version | None) -> dict[tuple[str, bool], Schema]:
     """Return the schemas of the params of what a client sends, by method and whether that is a request."""
+    if version is None:
+        return {}
     return {
         (schema["x-method"], name.endswith("Request")): schema
-        for name, schema in definitions().items()
+        for name, schema in definitions(version).items()
         if schema.get("x-side") in ("agent", "protocol") and name.endswith(("Request", "Notification"))
     }
 
 
 def client_methods(session: Session) -> list[ClientMethod]:
     """Return the methods of the schema: first those that the agent offers, then the others."""
-    found = [ClientMethod(name, is_request, _is_offered(name, session)) for name, is_request in _schemas()]
+    named = _schemas(VERSIONS.get(session.dialect))
+    found = [ClientMethod(name, is_request, _is_offered(name, session)) for name, is_request in named]
     if session.models:
         found.append(ClientMethod(SET_MODEL, True))
     if session.agent is not None and session.agent.can_steer:
@@ -59,10 +63,10 @@ def client_methods(session: Session) -> list[ClientMethod]:
     return sorted(found, key=lambda one: (not one.is_offered, one.name.startswith("$"), one.name))
 
 
-def method_named(name: str) -> ClientMethod | None:
+def method_named(name: str, version: Version | None = 1) -> ClientMethod | None:
     """Return the method of the schema with this name; None if there is none."""
     for is_request in (True, False):
-        if (name, is_request) in _schemas():
+        if (name, is_request) in _schemas(version):
             return ClientMethod(name, is_request)
     return None
 
@@ -77,7 +81,7 @@ def _is_offered(name: str, session: Session) -> bool:
         return bool(session.config_options)
     if agent is None or name == "initialize":  # done already
         return False
-    if name == "authenticate":
+    if name in ("authenticate", "auth/login"):
         return bool(agent.auth_methods)
     return _can(agent, name)
 
@@ -89,9 +93,12 @@ def _can(agent: Agent, name: str) -> bool:
     return agent.can("sessionCapabilities", action) if group == "session" else agent.can(group)
 
 
-def params_faults(method: str, params: Any, *, is_request: bool) -> list[Fault]:
-    """Return everything in params that the schema does not allow. Nothing is known about other methods."""
-    schema = _schemas().get((method, is_request))
+def params_faults(method: str, params: Any, *, is_request: bool, version: Version | None = 1) -> list[Fault]:
+    """Return everything in params that the schema does not allow. Nothing is known about other methods.
+
+    `version` is None for a version of the protocol without a schema.
+    """
+    schema = _schemas(version).get((method, is_request))
     if schema is None:
         return []
     # Params are optional in JSON-RPC: without any, only the required fields are missing.
@@ -133,21 +140,23 @@ def _replaced(value: Any, replace: Callable[[str], str]) -> Any:
 # --------------------------------------------------------------------------- skeletons
 
 
-def skeleton(method: str, known: Mapping[str, Any]) -> Any:
+def skeleton(method: str, known: Mapping[str, Any], version: Version | None = 1) -> Any:
     """Return params with the required fields of a method. `known` has values by the names of fields."""
     if method == STEERING:
         return {"sessionId": known.get("sessionId", ""), "prompt": known.get("prompt", [])}
     if method == SET_MODEL:
         return {"sessionId": known.get("sessionId", ""), "modelId": known.get("modelId", "")}
-    schema = _schemas().get((method, True)) or _schemas().get((method, False))
+    schemas = _schemas(version)
+    schema = schemas.get((method, True)) or schemas.get((method, False))
     if schema is None:
         return {"sessionId": known["sessionId"]} if "sessionId" in known else {}
     return _example(schema, known)
 
 
-def optional_fields(method: str) -> list[str]:
+def optional_fields(method: str, version: Version | None = 1) -> list[str]:
     """Return the names of the fields that a skeleton leaves out."""
-    schema = _schemas().get((method, True)) or _schemas().get((method, False)) or {}
+    schemas = _schemas(version)
+    schema = schemas.get((method, True)) or schemas.get((method, False)) or {}
     required = {*schema.get("required", ())}
     return [name for name in schema.get("properties", {}) if name not in required]
 
@@ -156,7 +165,7 @@ def known_values(session: Session, cwd: str) -> dict[str, Any]:
     """Return what skeletons are filled with: ids and choices of a session, by the names of fields."""
     values: dict[str, Any] = {
         "cwd": cwd,
-        "protocolVersion": 1,
+        "protocolVersion": VERSIONS.get(session.dialect, 1),
         "mcpServers": [],
         "prompt": [{"type": "text", "text": ""}],
     }

@@ -13,7 +13,7 @@ from acp_tui.store.secret_patterns import MASK
 from acp_tui.wire.client_methods import fault_sentence, params_faults
 
 if TYPE_CHECKING:
-    from acp_tui.wire.schema_check import Fault, Place
+    from acp_tui.wire.schema_check import Fault, Place, Version
 
 MASKED = f"a secret was replaced by {MASK} when the message was saved; write it again"
 
@@ -34,10 +34,10 @@ class CheckedText:
     is_json: bool = True  # otherwise, it cannot be sent
 
 
-def check_text(method: str, text: str, *, is_request: bool, has_schema: bool = True) -> CheckedText:
+def check_text(method: str, text: str, *, is_request: bool, version: Version | None = 1) -> CheckedText:
     """Read and check params. Nothing but blanks means that the message has none.
 
-    `has_schema` is False for a connection that speaks another version of the protocol than the schema's.
+    `version` is None for a version of the protocol without a schema.
     """
     if not text.strip():
         params = None
@@ -51,7 +51,7 @@ def check_text(method: str, text: str, *, is_request: bool, has_schema: bool = T
         except (ValueError, RecursionError) as error:
             return CheckedText(None, [TextFault(0, f"not JSON: {error}")], is_json=False)
         values = list(_values(text))
-    found = params_faults(method, params, is_request=is_request) if has_schema else []
+    found = params_faults(method, params, is_request=is_request, version=version)
     faults = [
         TextFault(_line_of(fault, values), escape_line(fault_sentence(method, fault))) for fault in found
     ]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Version = Literal[1, 2]
 """The version of the protocol, each of which has a schema."""
+VERSIONS: dict[str, Version] = {"v1": 1, "v2": 2}
+"""The versions by the dialects of a session. The 0.1.0 draft has no schema."""
 _VERSION_2 = "2:"
 """What the names of definitions begin with where the schema of version 2 refers to its own."""
 UNSTABLE_UPDATES = frozenset({"subagent_update", "state_update", "session_message", "session_message_chunk"})

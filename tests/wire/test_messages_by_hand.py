@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from acp_tui.session.state import Agent, AuthMethod, ConfigOption, Mode, Session
+from acp_tui.session.state import Agent, AuthMethod, ConfigOption, Dialect, Mode, Session
 from acp_tui.wire.client_methods import (
     SESSION,
     client_methods,
@@ -20,7 +20,7 @@ from acp_tui.wire.client_methods import (
     without_session,
 )
 from acp_tui.wire.message_text import check_text
-from acp_tui.wire.schema_check import Fault
+from acp_tui.wire.schema_check import VERSIONS, Fault
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -58,14 +58,17 @@ def test_offered_methods_come_first() -> None:
     )
 
 
+@pytest.mark.parametrize("dialect", ["v1", "v2"])
 @pytest.mark.parametrize("option", ["low", True])
-def test_skeletons_follow_the_schema_and_name_the_session(option: str | bool) -> None:
+def test_skeletons_follow_the_schema_and_name_the_session(option: str | bool, dialect: Dialect) -> None:
     found = session()
+    found.dialect, version = dialect, VERSIONS[dialect]
     kind = "boolean" if option is True else "select"
     found.config_options = [ConfigOption("one", "One", kind, option)]
     for method in client_methods(found):
-        params = skeleton(method.name, known_values(found, "/project"))
-        assert params_faults(method.name, params, is_request=method.is_request) == [], method
+        params = skeleton(method.name, known_values(found, "/project"), version)
+        faults = params_faults(method.name, params, is_request=method.is_request, version=version)
+        assert faults == [], method
         assert params.get("sessionId", "s-1") == "s-1"
     assert skeleton("session/set_mode", known_values(found, "/"))["modeId"] == "code"
     assert skeleton("_x/y", known_values(found, "/")) == {"sessionId": "s-1"}

@@ -35,7 +35,7 @@ from acp_tui.wire.client_methods import (
     with_session,
 )
 from acp_tui.wire.message_text import CheckedText, check_text
-from acp_tui.wire.schema_check import frame_violations
+from acp_tui.wire.schema_check import VERSIONS, Version, frame_violations
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -72,8 +72,9 @@ class MethodChooser(ChooseScreen):
     """Lists the methods that a client can call, and accepts any other name."""
 
     def _matches(self, query: str) -> list[Choice]:
-        own = [] if method_named(query) else [Choice(query, query, "a method that is not in the schema")]
         found = super()._matches(query)
+        is_known = any(choice.value == query for choice in found)
+        own = [] if is_known else [Choice(query, query, "a method that is not in the schema")]
         return [*own, *found] if query.startswith("_") else [*found, *own]
 
 
@@ -147,6 +148,11 @@ class MessageScreen(Dialog[MessageDraft]):
 
     # ------------------------------------------------------------------------- the message
 
+    @property
+    def _version(self) -> Version | None:
+        """The version of the protocol that the agent speaks; None if it has no schema."""
+        return VERSIONS.get(self._session.dialect)
+
     def action_choose_method(self) -> None:
         """Let the user choose a method, and write the skeleton of its params."""
         groups = {True: "The agent offers", False: "Other methods of the protocol"}
@@ -168,8 +174,9 @@ class MessageScreen(Dialog[MessageDraft]):
             if not self._method:
                 self.dismiss(None)
             return
-        known = method_named(name)
-        filled = skeleton(name, known_values(self._session, str(self._conversation.cwd)))
+        known = method_named(name, self._version)
+        values = known_values(self._session, str(self._conversation.cwd))
+        filled = skeleton(name, values, self._version)
         text = json.dumps(filled, indent=2, ensure_ascii=False)
         self._write(MessageDraft(name, known is None or known.is_request, text))
 
@@ -218,7 +225,7 @@ class MessageScreen(Dialog[MessageDraft]):
             self._method,
             self._editor.text,
             is_request=self._is_request,
-            has_schema=self._session.dialect == "v1",
+            version=self._version,
         )
         self._editor.mark({fault.line for fault in self._checked.faults})
         self._show_message()
@@ -282,7 +289,7 @@ class MessageScreen(Dialog[MessageDraft]):
         self.query_one("#head", Bar).show(
             [*title, Segment(f"  {kind}", palette.dim)], [Segment(f"to {agent}", palette.dim)]
         )
-        optional = optional_fields(self._method)
+        optional = optional_fields(self._method, self._version)
         rest = [Segment(f"  optional: {', '.join(optional)}", palette.faint)] if optional else []
         self.query_one("#label", Bar).show([Segment("params", palette.dim), *rest])
         self.query_one("#faults", Static).update(self._fault_text())
@@ -425,8 +432,9 @@ def _excerpt(frame: dict[str, Any]) -> str:
 
 def _faults_of_answer(entry: HandMessage, session: Session) -> list[str]:
     """Return what the schema does not allow in an answer, as doctor says it."""
-    if session.dialect != "v1":
+    if (version := VERSIONS.get(session.dialect)) is None:
         return []
     answer = {"error": entry.error.raw} if entry.error is not None else {"result": entry.raw_result}
     frame = {"jsonrpc": "2.0", "id": 0, **answer}
-    return [escape_line(violation.sentence) for violation in frame_violations(frame, entry.method)]
+    violations = frame_violations(frame, entry.method, version=version)
+    return [escape_line(violation.sentence) for violation in violations]
