@@ -138,6 +138,11 @@ class FrameLog:
             os.close(self._descriptor)
             self._descriptor = -1
 
+    def __del__(self) -> None:
+        """Close the file of a log that was forgotten, such as that of a screen that was never opened."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+
     def __enter__(self) -> FrameLog:
         return self
 

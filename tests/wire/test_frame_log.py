@@ -369,6 +369,14 @@ def test_a_deleted_log_stays_readable(path: Path) -> None:
     assert log.frame(0) == request(1)
 
 
+def test_a_log_that_is_forgotten_leaves_no_open_file(path: Path) -> None:
+    log = log_of(path, line(1, "sent", request(1)))
+    descriptor = log._descriptor
+    del log
+    with pytest.raises(OSError):
+        os.fstat(descriptor)
+
+
 def test_a_log_that_is_no_file_is_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for name in ("pipe", "missing", "."):
