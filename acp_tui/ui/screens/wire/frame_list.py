@@ -248,7 +248,7 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
     def _cells(self, row: FrameRow, columns: Columns) -> Spans:
         palette = current_palette()
         sign, look = DIRECTION_SIGNS[row.direction], self._look(row)
-        deviates = bool(self.listing.deviations(row.number))
+        deviates = self.listing.deviates(row.number)
         spans = [
             Segment(f"{self._time(row):>{TIME_CELLS}} ", palette.dim),
             Segment(f"{sign} ", look),

@@ -18,6 +18,7 @@ Value = TypeVar("Value")
 MAX_CHECKED_BYTES = 256 * 1024
 """Frames up to this size are checked against the schema when the list shows them."""
 MAX_CACHED = 2000
+MAX_UNCHECKED = 200
 STEP_BYTES = 256 * 1024
 """How much of the log is read at once: about 4 ms."""
 
@@ -35,6 +36,7 @@ class FrameListing:
         self._changed_from: int | None = None  # the first row that has changed since the scan began
         self._summaries: dict[int, str] = {}
         self._deviations: dict[int, list[SchemaViolation]] = {}
+        self._unchecked: dict[int, None] = {}  # the places of frames that `deviates` was asked about
 
     # ------------------------------------------------------------------------- listed frames
 
@@ -72,6 +74,30 @@ class FrameListing:
         if self.log.row(number).size > MAX_CHECKED_BYTES:
             return []
         return self._cached(self._deviations, number, self.log.deviations)
+
+    def deviates(self, number: int) -> bool:
+        """Return True if a frame is known to deviate from the schema; otherwise `check` will check it."""
+        place = self.log.row(number).place
+        if place not in self._deviations:
+            if len(self._unchecked) >= MAX_UNCHECKED:
+                self._unchecked.clear()
+            self._unchecked[place] = None
+        return bool(self._deviations.get(place))
+
+    @property
+    def has_unchecked(self) -> bool:
+        """True if `check` has something to do."""
+        return bool(self._unchecked)
+
+    def check(self) -> bool:
+        """Check one of the frames that `deviates` was asked about. Return True if it deviates."""
+        place, _ = self._unchecked.popitem()
+        number = self.log.number_of(place)
+        if number is None:
+            return False
+        if not (found := self.deviations(number)):
+            self._deviations.setdefault(place, found)
+        return bool(found)
 
     def _cached(self, cache: dict[int, Value], number: int, read: Callable[[int], Value]) -> Value:
         place = self.log.row(number).place
@@ -143,6 +169,7 @@ class FrameListing:
         if change.restarted:
             self._summaries.clear()
             self._deviations.clear()
+            self._unchecked.clear()
         if change.restarted or change.prepended:
             self.select(self.filter, self.places)
             return True

@@ -218,7 +218,10 @@ class WireScreen(BaseScreen):
         if self._undrawn and (not busy or time.monotonic() >= self._draw_at):
             self._undrawn, self._draw_at = False, time.monotonic() + DRAW_SECONDS
             self._show_changes()
-        return busy
+        while not busy and self.listing.has_unchecked and time.monotonic() < until:
+            if self.listing.check():
+                self.frames.refresh()
+        return busy or self.listing.has_unchecked
 
     async def _find_selected(self) -> bool:
         """List the frames that made the entry, as far as they are known. Return True if any are new."""
