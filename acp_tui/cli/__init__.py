@@ -50,6 +50,7 @@ COMMANDS = {
     "export": "export a recorded session as Markdown, HTML or JSON",
     "config": "show and check the settings",
     "replay": "replay a recorded session",
+    "serve": "serve an agent over WebSocket, to acp-tui on another machine",
     "tap": "stand between an editor and an agent, and record their messages",
     "wire": "show the messages between acp-tui and an agent",
 }
