@@ -54,7 +54,8 @@ class Served:
         """Connect with the right token, unless another one is given."""
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
         options = {"additional_headers": headers, "proxy": None, "max_size": None, **options}
-        return connect(url or self.url, **options)
+        connection: ClientConnection = connect(url or self.url, **options)
+        return connection
 
     def refusal(self, url: str | None = None, token: str | None = None, **options: Any) -> int:
         """Return the HTTP status with which a connection is refused."""
@@ -80,7 +81,7 @@ class Served:
 
 
 @contextmanager
-def served(*args: str, cwd: Path, **env: str) -> Iterator[Served]:
+def served(*args: str, cwd: Path, **env: Any) -> Iterator[Served]:
     """Run a server, which is stopped at the end, and check that it leaves no processes."""
     with running("serve", *args, cwd=cwd, **env) as (process, mark):
         yield Served(process, mark)
