@@ -50,3 +50,17 @@ def test_an_agent_without_a_fault_passes_every_check(tmp_path: Path) -> None:
     results = check_agent(NAMES, tmp_path, module="conformant", prompts=PROMPTS)
     others = {result.check.name: result.detail for result in results if result.status != "pass"}
     assert others == {"error-object": "the agent sent no error"}
+
+
+def test_an_unknown_stop_reason_is_no_stop_reason(tmp_path: Path) -> None:
+    [result] = check_agent(["stop-reason"], tmp_path, "own-stop-reason", module="conformant", prompts=PROMPTS)
+    assert (result.status, result.detail) == ("fail", "the turn ended with 'done', which is no StopReason")
+
+
+def test_every_kind_of_fault_is_listed_with_its_number(tmp_path: Path) -> None:
+    names = ["next-prompt", "schema-session-prompt"]
+    results = check_agent(names, tmp_path, "own-stop-reason", module="conformant", prompts=PROMPTS)
+    [result] = [one for one in results if one.check.name == "schema-session-prompt"]
+    lines = result.detail.splitlines()
+    assert len(lines) == 2, result.detail
+    assert all(line.endswith(" times)") for line in lines)

@@ -83,6 +83,8 @@ class ConformantAgent(ScriptedAgent):
     def answer(self, request: Request, result: Any) -> None:
         if request["method"] == SCHEMA_FAULTS.get(FAULT):
             result = {**result, "surprise": 1}
+        if request["method"] == "session/prompt" and wrong("own-stop-reason"):
+            result = {"stopReason": "done", "surprise": 1}
         super().answer(request, result)
 
     def update(self, session: str, update_kind: str, **fields: Any) -> None:
@@ -363,7 +365,7 @@ class ConformantAgent(ScriptedAgent):
     def start_call(self, session: str, kind: str, **fields: Any) -> str:
         """Announce a tool call and return its id."""
         self.calls += 1
-        identity = "call" if wrong("call-ids-differ") else f"call-{self.calls}"
+        identity = f"call-{kind}" if wrong("call-ids-differ") else f"call-{self.calls}"
         if not wrong("update-is-announced"):
             fields = {"title": kind, "kind": kind, "status": "pending", **fields}
             self.update(session, "tool_call", toolCallId=identity, **fields)

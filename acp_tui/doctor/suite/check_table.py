@@ -61,9 +61,6 @@ class Check(NamedTuple):
         return self.page if "://" in self.page else f"{SPECIFICATION}{self.page}"
 
 
-_FIELDS = (
-    "Implementations MUST NOT add any custom fields at the root of a type that's part of the specification."
-)
 _SCHEMA = "v1/schema"
 STORED = "stored sessions"
 _REPLY = (
@@ -165,7 +162,11 @@ CHECKS: tuple[Check, ...] = (
         "The introduction of new capabilities is not considered a breaking change.",
         handshake.unknown_capabilities,
     ),
-    Check("handshake", "schema-initialize", _SCHEMA, _FIELDS, schema_of_answer("initialize")),
+    Check(
+        "handshake", "schema-initialize", _SCHEMA,
+        "InitializeResponse: Response to the initialize method.",
+        schema_of_answer("initialize"),
+    ),
     # ---------------------------------------------------------------------------------- sessions
     Check(
         "sessions", "session-new", "v1/session-setup",
@@ -177,7 +178,11 @@ CHECKS: tuple[Check, ...] = (
         "The session ID returned by session/new is a unique identifier for the conversation context.",
         sessions.ids_differ,
     ),
-    Check("sessions", "schema-session-new", _SCHEMA, _FIELDS, schema_of_answer("session/new")),
+    Check(
+        "sessions", "schema-session-new", _SCHEMA,
+        "NewSessionResponse: Response from creating a new session.",
+        schema_of_answer("session/new"),
+    ),
     Check(
         "sessions", "cwd-is-used", "v1/session-setup",
         "This directory MUST be used for the session regardless of where the Agent subprocess was spawned.",
@@ -194,13 +199,21 @@ CHECKS: tuple[Check, ...] = (
         "The Agent MUST respond to the original session/prompt request with a StopReason.",
         sessions.stop_reason,
     ),
-    Check("sessions", "schema-session-prompt", _SCHEMA, _FIELDS, schema_of_answer("session/prompt")),
+    Check(
+        "sessions", "schema-session-prompt", _SCHEMA,
+        "PromptResponse: Response from processing a user prompt.",
+        schema_of_answer("session/prompt"),
+    ),
     Check(
         "sessions", "next-prompt", "v1/prompt-turn",
         "Once a prompt turn completes, the Client may send another session/prompt to continue.",
         sessions.next_prompt,
     ),
-    Check("sessions", "schema-session-update", _SCHEMA, _FIELDS, schema_of_call("session/update")),
+    Check(
+        "sessions", "schema-session-update", _SCHEMA,
+        "SessionNotification: Notification containing a session update from the agent.",
+        schema_of_call("session/update"),
+    ),
     Check(
         "sessions", "known-sessions", _SCHEMA,
         "The ID of the session this update pertains to.",
@@ -298,7 +311,8 @@ CHECKS: tuple[Check, ...] = (
     ),
     # ---------------------------------------------------------------------------------- permissions
     Check(
-        "permissions", "schema-permission", _SCHEMA, _FIELDS,
+        "permissions", "schema-permission", _SCHEMA,
+        "RequestPermissionRequest: Request for user permission to execute a tool call.",
         schema_of_call("session/request_permission"),
     ),
     Check(
@@ -384,8 +398,16 @@ CHECKS: tuple[Check, ...] = (
         " corresponding filesystem method.",
         served.no_undeclared_writes,
     ),
-    Check("files", "schema-read", _SCHEMA, _FIELDS, schema_of_call("fs/read_text_file")),
-    Check("files", "schema-write", _SCHEMA, _FIELDS, schema_of_call("fs/write_text_file")),
+    Check(
+        "files", "schema-read", _SCHEMA,
+        "ReadTextFileRequest: Request to read content from a text file.",
+        schema_of_call("fs/read_text_file"),
+    ),
+    Check(
+        "files", "schema-write", _SCHEMA,
+        "WriteTextFileRequest: Request to write content to a text file.",
+        schema_of_call("fs/write_text_file"),
+    ),
     Check(
         "files", "served-paths-absolute", "v1/file-system",
         "path: Absolute path to the file to read.",
@@ -412,7 +434,11 @@ CHECKS: tuple[Check, ...] = (
         "If terminal is false or not present, the Agent MUST NOT attempt to call any terminal methods.",
         served.no_undeclared_terminals,
     ),
-    Check("terminals", "schema-terminal", _SCHEMA, _FIELDS, schema_of_call(*served.TERMINAL_METHODS)),
+    Check(
+        "terminals", "schema-terminal", _SCHEMA,
+        "CreateTerminalRequest: Request to create a new terminal and execute a command.",
+        schema_of_call(*served.TERMINAL_METHODS),
+    ),
     Check(
         "terminals", "terminal-directory-absolute", "v1/terminals",
         "cwd: Working directory for the command. Must be an absolute path.",
@@ -461,7 +487,8 @@ CHECKS: tuple[Check, ...] = (
         sessions.set_mode,
     ),
     Check(
-        "modes and options", "schema-set-mode", _SCHEMA, _FIELDS,
+        "modes and options", "schema-set-mode", _SCHEMA,
+        "SetSessionModeResponse: Response to session/set_mode method.",
         schema_of_answer("session/set_mode", sessions.set_mode),
     ),
     Check(
@@ -507,7 +534,8 @@ CHECKS: tuple[Check, ...] = (
         sessions.no_undeclared_booleans,
     ),
     Check(
-        "modes and options", "schema-set-option", _SCHEMA, _FIELDS,
+        "modes and options", "schema-set-option", _SCHEMA,
+        "SetSessionConfigOptionResponse: Response to session/set_config_option method.",
         schema_of_answer("session/set_config_option", sessions.set_option),
     ),
     # ---------------------------------------------------------------------------------- stored sessions
@@ -534,7 +562,8 @@ CHECKS: tuple[Check, ...] = (
         lifecycle.prompt_after_load,
     ),
     Check(
-        STORED, "schema-load", _SCHEMA, _FIELDS,
+        STORED, "schema-load", _SCHEMA,
+        "LoadSessionResponse: Response from loading an existing session.",
         schema_of_answer("session/load", lifecycle.load),
     ),
     Check(
@@ -554,7 +583,8 @@ CHECKS: tuple[Check, ...] = (
         lifecycle.prompt_after_resume,
     ),
     Check(
-        STORED, "schema-resume", _SCHEMA, _FIELDS,
+        STORED, "schema-resume", _SCHEMA,
+        "ResumeSessionResponse: Response from resuming an existing session.",
         schema_of_answer("session/resume", lifecycle.resume),
     ),
     Check(
@@ -584,7 +614,8 @@ CHECKS: tuple[Check, ...] = (
         lifecycle.list_directories_are_absolute,
     ),
     Check(
-        STORED, "schema-list", _SCHEMA, _FIELDS,
+        STORED, "schema-list", _SCHEMA,
+        "ListSessionsResponse: Response from listing sessions.",
         schema_of_answer("session/list", lifecycle.lists_session),
     ),
     Check(
@@ -599,7 +630,8 @@ CHECKS: tuple[Check, ...] = (
         lifecycle.close_cancels,
     ),
     Check(
-        STORED, "schema-close", _SCHEMA, _FIELDS,
+        STORED, "schema-close", _SCHEMA,
+        "CloseSessionResponse: Response from closing a session.",
         schema_of_answer("session/close", lifecycle.close),
     ),
     Check(
@@ -613,7 +645,8 @@ CHECKS: tuple[Check, ...] = (
         lifecycle.delete,
     ),
     Check(
-        STORED, "schema-delete", _SCHEMA, _FIELDS,
+        STORED, "schema-delete", _SCHEMA,
+        "DeleteSessionResponse: Response from deleting a session.",
         schema_of_answer("session/delete", lifecycle.delete),
     ),
     # ---------------------------------------------------------------------------------- sign-in
@@ -732,7 +765,8 @@ CHECKS: tuple[Check, ...] = (
         elicitation.url,
     ),
     Check(
-        "elicitation", "schema-elicitation", "v1/extensibility", _FIELDS,
+        "elicitation", "schema-elicitation", _SCHEMA,
+        "CreateElicitationRequest: Request from the agent to elicit structured user input.",
         schema_of_call("elicitation/create"),
     ),
     # ---------------------------------------------------------------------------------- steering

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,13 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.doctor.suite.client import Failed, NotSeen
 
 if TYPE_CHECKING:
+    from acp_tui.doctor.report import FoundViolation
     from acp_tui.doctor.suite.bench import Bench
     from acp_tui.doctor.suite.client import Turn
     from acp_tui.session.record import Record
+
+MAX_FAULTS = 6
+"""How many kinds of faults the detail of a check lists."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +44,22 @@ class Observed:
         found = [one for one in bench.violations(by_session=self.by_session) if one.check in self.violations]
         if found:
             bench.evidence = [one.record for one in found if one.record is not None]
-            first = found[0]
-            example = f": {first.example}" if first.example else ""
-            more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-            raise Failed(f"{first.sentence}{example}{more}")
+            raise Failed("\n".join(_fault_lines(found)))
         if self.seen and not any(name in self.seen for name in seen_messages(bench)):
             raise NotSeen(f"the agent sent no {' or '.join(self.seen).replace('answer:', 'answer to ')}")
+
+
+def _fault_lines(found: Sequence[FoundViolation]) -> list[str]:
+    """Return a line for each kind of fault, with its first example and how often it occurred."""
+    kinds = Counter(one.sentence for one in found)
+    lines = []
+    for sentence, count in [*kinds.items()][:MAX_FAULTS]:
+        example = next(one.example for one in found if one.sentence == sentence)
+        times = f" ({count:,} times)" if count > 1 else ""
+        lines.append(f"{sentence}{f': {example}' if example else ''}{times}")
+    if len(kinds) > MAX_FAULTS:
+        lines.append(f"and {len(kinds) - MAX_FAULTS:,} faults of other kinds")
+    return lines
 
 
 async def run_turns(bench: Bench, purposes: Iterable[str]) -> list[Turn]:

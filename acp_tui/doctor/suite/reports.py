@@ -26,7 +26,7 @@ FORMAT = "acp-tui-suite"
 VERSION = 1
 _SYMBOLS = {"pass": "✓", "fail": "✗", "not offered": "–", "not seen": "?"}
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>#|~&])")
-_MAX_DETAIL = 300
+_MAX_DETAIL = 1_000
 _INDENT = " " * 17
 
 
@@ -78,7 +78,8 @@ def text_lines(report: Mapping[str, Any]) -> list[str]:
             group = check["group"]
             lines += ["", f"{group[0].upper()}{group[1:]}"]
         lines.append(f"  {_SYMBOLS[check['status']]} {check['status']:11}  {check['name']}")
-        lines += wrapped(check["detail"][:_MAX_DETAIL], _INDENT)
+        for line in _details(check):
+            lines += wrapped(line, _INDENT)
         if check["status"] == FAIL:
             lines += wrapped(f"“{check['sentence']}” {check['page']}", _INDENT)
     lines += ["", _counts(report)]
@@ -93,15 +94,20 @@ def markdown_lines(report: Mapping[str, Any]) -> list[str]:
     failures = [check for check in report["checks"] if check["status"] == FAIL]
     for check in failures:
         lines += [
-            f"- **{_escape(check['name'])}**: {_escape(check['detail'][:_MAX_DETAIL])}",
+            f"- **{_escape(check['name'])}**: {'<br>'.join(map(_escape, _details(check)))}",
             f"  > {_escape(check['sentence'])} ([specification]({check['page']}))",
         ]
     lines += ["", "<details><summary>All checks</summary>", "", "| group | check | status | why |"]
     lines += ["| --- | --- | --- | --- |"]
     for check in report["checks"]:
-        cells = (check["group"], check["name"], check["status"], check["detail"][:_MAX_DETAIL])
-        lines.append(f"| {' | '.join(map(_escape, cells))} |")
+        cells = [_escape(check[column]) for column in ("group", "name", "status")]
+        lines.append(f"| {' | '.join(cells)} | {'<br>'.join(map(_escape, _details(check)))} |")
     return [*lines, "", "</details>"]
+
+
+def _details(check: Mapping[str, Any]) -> list[str]:
+    """Return the detail of a check by lines: one for each fault."""
+    return str(check["detail"])[:_MAX_DETAIL].split("\n")
 
 
 def _title(report: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from acp_tui.doctor.suite.bench import Bench
     from acp_tui.doctor.suite.client import SuiteClient
 
+STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled")
 WHERE = "where.txt"
 """A file in two folders, which tells in which of them the agent reads."""
 
@@ -55,6 +56,8 @@ async def stop_reason(bench: Bench) -> None:
     turn = await bench.good_turn("reply")
     if not isinstance(turn.stop_reason, str):
         raise Failed("the answer to session/prompt has no stopReason")
+    if turn.stop_reason not in STOP_REASONS:
+        raise Failed(f"the turn ended with {turn.stop_reason[:100]!r}, which is no StopReason")
 
 
 async def next_prompt(bench: Bench) -> None:

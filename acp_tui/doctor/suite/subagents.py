@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.doctor.suite.client import FULL_CAPABILITIES, Failed, NotSeen, Turn
+from acp_tui.doctor.suite.sessions import STOP_REASONS
 from acp_tui.wire.schema_check import UNSTABLE_UPDATES
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from acp_tui.doctor.suite.client import SuiteClient
 
 STATES = ("running", "idle", "requires_action", "unknown")
-STOP_REASONS = ("end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled", "error")
+SUBAGENT_STOP_REASONS = (*STOP_REASONS, "error")
 _SESSION_FIELDS = ("senderSessionId", "recipientSessionId")
 
 
@@ -64,7 +65,7 @@ async def states(bench: Bench) -> None:
     for state in found:
         _require_known(state.get("state"), STATES, "state")
         if state.get("stopReason") is not None:
-            _require_known(state["stopReason"], STOP_REASONS, "stopReason")
+            _require_known(state["stopReason"], SUBAGENT_STOP_REASONS, "stopReason")
 
 
 async def absolute_folders(bench: Bench) -> None:

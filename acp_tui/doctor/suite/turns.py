@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from acp_tui.doctor.behaviour_check import FINAL_STATUSES, objects_in
@@ -75,9 +76,16 @@ def _rejected_calls(turn: Turn) -> set[str]:
 
 
 async def call_ids_differ(bench: Bench) -> None:
-    """Check that the ids of tool calls of earlier turns of a session are not announced again."""
+    """Check that the ids of tool calls of earlier turns of a session are not announced again.
+
+    One prompt is repeated, because an agent could use an id for each kind of call.
+    """
     used: dict[str, Turn] = {}
-    for turn in await run_turns(bench, TOOL_TURNS):
+    turns = await run_turns(bench, TOOL_TURNS)
+    if turns and not turns[0].client.stuck:
+        with suppress(Failed, NotSeen):
+            turns.append(await turns[0].client.run_turn(turns[0].session, bench.prompt("read")))
+    for turn in turns:
         for update in turn.updates("tool_call"):
             identity = str(update.get("toolCallId"))
             if (before := used.setdefault(identity, turn)) is not turn and before.session == turn.session:
