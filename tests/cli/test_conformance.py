@@ -112,7 +112,7 @@ def test_an_agent_that_never_answers_does_not_stop_the_suite(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
-        ("never_answers", "the agent could not be initialized; see the handshake"),
+        ("never_answers", "the agent has sent no message since its first start; see the handshake"),
         ("never_answers_prompts", "the agent answers no prompts; see stop-reason"),
     ],
 )

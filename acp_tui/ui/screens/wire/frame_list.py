@@ -56,13 +56,13 @@ def columns_at(width: int) -> Columns:
 
 
 def format_seconds(seconds: float) -> str:
-    """Format a short time: `0.4 ms`, `32 ms`, `1.52 s`, `2:05`."""
+    """Format a short time: `0.4 ms`, `32 ms`, `1.52 s`, `20.2 s`, `2:05`."""
     if seconds < 0.01:
         return f"{seconds * 1000:.1f} ms"
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 60:
-        return f"{seconds:.2f} s"
+        return f"{seconds:.2f} s" if seconds < 9.995 else f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}:{rest:02}" if minutes < 60 else f"{minutes // 60}:{minutes % 60:02}:{rest:02}"
 

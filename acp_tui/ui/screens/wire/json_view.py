@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.cells import cell_len
@@ -349,21 +350,22 @@ class JsonView(ScrollView, can_focus=True, inherit_bindings=False):
         self._go_to(0 if step < 0 else len(self._lines) - 1)
 
     def go_to_deviation(self) -> None:
-        """Move the cursor to the first field with a deviation, if there is one."""
+        """Move the cursor to the first field with a deviation, if there is one, and show what is wrong."""
         path = self._tree.first_deviation if self._tree is not None else None
         lines = enumerate(self._lines)
         at = next((at for at, line in lines if line.node is not None and line.node.path == path), None)
         if at is not None:
-            self._go_to(at)
+            sentences = takewhile(lambda line: line.kind == "deviation", self._lines[at + 1 :])
+            self._go_to(at, 1 + sum(1 for _ in sentences))
 
-    def _go_to(self, line: int) -> None:
+    def _go_to(self, line: int, count: int = 1) -> None:
+        """Move the cursor to a line, and scroll so that `count` lines from there are visible."""
         if not self._lines:
             return
         self.cursor = max(0, min(line, len(self._lines) - 1))
         top = self._heights.top(self.cursor)
-        region = Region(
-            0, top, max(1, self.size.width), min(self._heights[self.cursor], max(1, self.size.height))
-        )
+        height = sum(self._heights[index] for index in range(self.cursor, self.cursor + count))
+        region = Region(0, top, max(1, self.size.width), min(height, max(1, self.size.height)))
         self.scroll_to_region(region, animate=False, force=True, immediate=True)
         self.refresh()
 

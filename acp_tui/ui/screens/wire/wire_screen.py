@@ -55,8 +55,6 @@ DRAW_SECONDS = 0.1
 """The minimum number of seconds between two drawings of what comes in."""
 MIN_BESIDE_CELLS = 110
 """From this width on, the JSON is shown beside the list; below it otherwise."""
-MIN_DATE_CELLS = 60
-"""From this width on, the title of a message has the date."""
 MAX_DECODED_BYTES = 8_000_000
 """Of a larger frame, only the beginning is shown, as text."""
 MAX_SHOWN_BYTES = 64 * 1024
@@ -261,7 +259,7 @@ class WireScreen(BaseScreen):
             frames.refresh()
 
     def _counts(self, count: int, every: int) -> str:
-        words = [f"{count:,} of {every:,}" if self.listing.is_filtered else f"{every:,}"]
+        words = [f"{count:,} of {every:,}" if self.listing.is_filtered else pluralize(every, "message")]
         if not self._log.is_complete:
             words.append(f"indexing {self._log.progress:.0%}")
         elif self._only is not None and self._finding:
@@ -320,16 +318,15 @@ class WireScreen(BaseScreen):
             left.append(Segment(f"  {format_seconds(row.seconds)}", palette.dim))
         if count := len(self.listing.deviations(row.number)):
             left.append(Segment(f"  {DEVIATION_SIGN} {pluralize(count, 'deviation')}", palette.error))
+        number = f"  #{row.number + 1:,}"
+        room = self.view.size.width - Segment.get_line_length(left) - len(number) - 1
         when = ""
-        if row.at is not None:
-            has_date = row.at > DAY
-            is_wide = self.view.size.width >= MIN_DATE_CELLS
-            when = (
-                format_moment(row.at, with_date=is_wide)
-                if has_date
-                else format_elapsed(row.at - (self._log.started or 0))
-            )
-        self.query_one("#title", Bar).show(left, [Segment(f" {when}  #{row.number + 1:,}", palette.dim)])
+        if row.at is not None and row.at > DAY:
+            when = format_moment(row.at, with_date=True)
+            when = when if len(when) <= room else format_moment(row.at)
+        elif row.at is not None:
+            when = format_elapsed(row.at - (self._log.started or 0))
+        self.query_one("#title", Bar).show(left, [Segment(f" {when}{number}", palette.dim)])
 
     # ------------------------------------------------------------------------- moving
 

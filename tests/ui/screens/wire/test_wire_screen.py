@@ -113,6 +113,22 @@ async def test_deviations_are_marked_at_their_field_with_the_sentence(tmp_path: 
         await ui.until(lambda: "No message below deviates from the schema." in ui.toasts())
 
 
+async def test_the_sentence_about_a_field_far_down_is_visible(tmp_path: Path) -> None:
+    option = {"optionId": "y", "name": "Yes", "kind": "allow"}
+    params = {"sessionId": "s-1", "toolCall": {"toolCallId": "w"}, "options": [option]}
+    ask = {"jsonrpc": "2.0", "id": 7, "method": "session/request_permission", "params": params}
+    log = [
+        record("received", ask),
+        record("sent", {"jsonrpc": "2.0", "id": 7, "result": {}}, 20.16),
+        update("Hi", 21),
+    ]
+    async with open_wire(write(tmp_path / "wire.jsonl", log), size=(80, 24)) as ui:
+        await ui.press("D", "D")
+        await ui.until(lambda: "request_permission #7" in ui.chosen())
+        assert "must be one of: allow_once" in ui.json()
+        assert "20.2 s  ✗ 1 deviation" in ui.text()
+
+
 async def test_enter_goes_to_the_json_where_fields_are_folded_and_copied(tmp_path: Path) -> None:
     async with open_wire(write(tmp_path / "wire.jsonl", turn()), size=(120, 40)) as ui:
         await ui.sees("❯     0:03.500", '"stopReason"')
