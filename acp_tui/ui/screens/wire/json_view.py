@@ -17,7 +17,7 @@ from textual.strip import Strip
 from acp_tui.console import pluralize
 from acp_tui.session.safe_text import escape_controls, escape_json, escape_line
 from acp_tui.ui.drawing.body import Heights
-from acp_tui.ui.drawing.wrap import hard_wrap
+from acp_tui.ui.drawing.wrap import hard_wrap, wrap
 from acp_tui.ui.theme.palette import Spans, current_palette
 from acp_tui.ui.widgets.select_list import SELECTED_SIGN
 
@@ -212,10 +212,11 @@ class LineDrawer:
             ]
         depth = len(line.node.path) + (line.kind == "more")
         indent = min(MAX_INDENT, self._width // 3, depth * INDENT)
+        break_up = wrap if line.kind == "deviation" else hard_wrap
         rows = [
             row
             for spans in self._pieces(line, line.node)
-            for row in hard_wrap(spans, max(8, self._width - indent - 2))
+            for row in break_up(spans, max(8, self._width - indent - 2))
         ]
         sign = self._sign(line, line.node)
         return [
