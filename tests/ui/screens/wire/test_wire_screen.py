@@ -125,7 +125,7 @@ async def test_the_sentence_about_a_field_far_down_is_visible(tmp_path: Path) ->
     async with open_wire(write(tmp_path / "wire.jsonl", log), size=(80, 24)) as ui:
         await ui.press("D", "D")
         await ui.until(lambda: "request_permission #7" in ui.chosen())
-        assert "must be one of: allow_once" in ui.json()
+        assert "must be one of:\n            allow_once, allow_always" in ui.json()
         assert "20.2 s  ✗ 1 deviation" in ui.text()
 
 
