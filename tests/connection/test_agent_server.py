@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from acp_tui.config.agent_catalogue import Launch
 from acp_tui.connection import agent_server
 from tests.support.leftovers import MARK, processes_with
-from tests.support.waiting import until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,7 +39,8 @@ async def test_a_client_that_answers_no_ping_is_disconnected_and_its_agent_ended
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(REQUEST.encode())
     assert b"101 Switching Protocols" in await reader.readuntil(b"\r\n\r\n")
-    assert PING in await reader.read()  # everything until the server gives up
+    async with asyncio.timeout(TIMEOUT_SECONDS):
+        assert PING in await reader.read()  # everything until the server gives up
     await until(lambda: "[1] disconnected; Agent was ended" in said)
     assert processes_with(mark) == []
     writer.close()
