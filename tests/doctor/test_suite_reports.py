@@ -76,6 +76,12 @@ def test_junit_contains_no_characters_that_xml_forbids() -> None:
     assert not any(byte < 0x20 and byte != 0x0A for byte in document)
 
 
+def test_the_text_ends_with_the_names_of_what_failed(tmp_path: Path) -> None:
+    ended = suite(tmp_path, fault="custom-request-refused")
+
+    assert ended.out.splitlines()[-1] == "Failed: custom-request-refused"
+
+
 def test_comparison_says_what_became_better_and_worse(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.json"
     earlier.write_text(suite(tmp_path, "--json", fault="custom-request-refused").out)

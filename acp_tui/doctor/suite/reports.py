@@ -83,6 +83,8 @@ def text_lines(report: Mapping[str, Any]) -> list[str]:
         if check["status"] == FAIL:
             lines += wrapped(f"“{check['sentence']}” {check['page']}", _INDENT)
     lines += ["", _counts(report)]
+    if failed := [check["name"] for check in report["checks"] if check["status"] == FAIL]:
+        lines += wrapped(f"Failed: {', '.join(failed)}")
     if report["evidence"]:
         lines += wrapped(f"The messages of each check are in {report['evidence']}")
     return lines
