@@ -293,13 +293,13 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
                 return [Segment(row.method, palette.text), Segment(f" #{row.id}", palette.dim), *by_hand]
             case "answer":
                 words = f"{row.method} " if row.method else ""
-                return [Segment(words, palette.text), Segment(f"answer #{row.id}", palette.dim)]
+                return [Segment(words, palette.text), Segment(f"answer {_reference(row)}", palette.dim)]
             case "error":
                 words = f"{row.method} " if row.method else ""
                 return [
                     Segment(words, palette.text),
                     Segment("error", palette.error),
-                    Segment(f" #{row.id}", palette.dim),
+                    Segment(f" {_reference(row)}", palette.dim),
                 ]
             case "notification":
                 kind = "by hand" if row.is_by_hand else row.kind
@@ -326,6 +326,11 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         if row.seconds is not None and row.type != "request":
             return format_seconds(row.seconds)
         return "…" if row.type == "request" and row.partner is None else ""
+
+
+def _reference(row: FrameRow) -> str:
+    """Return what an answer refers to: the id of a request, unless its own is null or missing."""
+    return f"#{row.id}" if row.id else "to no request"
 
 
 def _fitted(spans: Spans, width: int) -> Spans:

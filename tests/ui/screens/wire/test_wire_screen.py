@@ -129,6 +129,12 @@ async def test_the_sentence_about_a_field_far_down_is_visible(tmp_path: Path) ->
         assert "20.2 s  ✗ 1 deviation" in ui.text()
 
 
+async def test_an_answer_without_an_id_is_named_as_such(tmp_path: Path) -> None:
+    log = [record("received", {"jsonrpc": "2.0", "id": None, "result": None})]
+    async with open_wire(write(tmp_path / "wire.jsonl", log)) as ui:
+        await ui.sees("answer to no request")
+
+
 async def test_enter_goes_to_the_json_where_fields_are_folded_and_copied(tmp_path: Path) -> None:
     async with open_wire(write(tmp_path / "wire.jsonl", turn()), size=(120, 40)) as ui:
         await ui.sees("❯     0:03.500", '"stopReason"')
