@@ -255,6 +255,7 @@ def test_a_lost_connection_ends_the_agent_and_its_children(tmp_path: Path) -> No
 def test_a_lost_connection_ends_an_agent_that_does_not_read_its_messages(tmp_path: Path) -> None:
     with served(*python(STUBBORN), cwd=tmp_path) as server:
         with server.connect() as socket:
+            socket.recv(TIMEOUT_SECONDS)  # what it sends later would show that the client is gone
             socket.send(json.dumps({"a": "x" * 5_000_000}))
         server.wait_for_end_of_agents()
 
