@@ -123,11 +123,17 @@ EMOJI_SELECTOR = "\ufe0f"
 """Makes the symbol before it an emoji, which is two columns wide."""
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return the rows as lines with aligned columns. Control characters are replaced."""
+def aligned(rows: Sequence[Sequence[str]], max_cells: int = 1000) -> list[str]:
+    """Return the rows as lines with aligned columns. Control characters are replaced.
+
+    Texts that are wider than `max_cells` do not widen their column.
+    """
     safe = [[escape_line(cell) for cell in row] for row in rows]
     columns = max((len(row) for row in safe), default=0)
-    widths = [max((cells(row[at]) for row in safe if at < len(row)), default=0) for at in range(columns)]
+    widths = [
+        max((width for row in safe if at < len(row) and (width := cells(row[at])) <= max_cells), default=0)
+        for at in range(columns)
+    ]
     return [
         "  ".join(
             cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=False)

@@ -50,8 +50,12 @@ def work_of(session: Session, now: float) -> Work:
     """Return what the agent of a session has needed so far. `now` is in seconds since the epoch."""
     entries = list(_all_entries(session))
     calls = sum(isinstance(entry, ToolCall) and not entry.served for entry in entries)
-    questions = sum(isinstance(entry, Permission | Elicitation) for entry in entries)
+    questions = sum(map(_is_question, entries))
     return Work(_seconds(session, now), _tokens(session), session.usage.cost, calls, questions)
+
+
+def _is_question(entry: Entry) -> bool:
+    return isinstance(entry, Permission | Elicitation)
 
 
 def _all_entries(session: Session) -> Iterator[Entry]:

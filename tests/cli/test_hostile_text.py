@@ -51,6 +51,29 @@ CASES: dict[str, list[Case]] = {
         ("--command", HOSTILE_AGENT, "hello", "--mcp-config", NAME),
         ("--resume", NAME, "hello"),
     ],
+    "compare": [
+        (NAME, NAME, "hello"),
+        ("--command", NAME, "--command", NAME, "hello", "--output", "json"),
+        ("--command", HOSTILE_AGENT, "--command", HOSTILE_AGENT, NAME, "--check", NAME, "--output", "json"),
+    ],
+    "wire": [
+        (SESSION, "--text"),
+        (SESSION, "--text", "--filter", f"method:{NAME}"),
+        ("LOG", "--text"),
+        (NAME,),
+    ],
+    "tap": [
+        (NAME,),
+        ("--print-config", "zed", "--", NAME),
+        ("--log", NAME, "--", NAME),
+        ("--max-size", NAME, "demo"),
+    ],
+    "serve": [
+        (NAME,),
+        ("demo", "--token-file", NAME),
+        ("demo", "--listen", NAME),
+        ("demo", "--folder", NAME),
+    ],
     "doctor": [
         (NAME,),
         ("--command", NAME),
@@ -63,6 +86,11 @@ CASES: dict[str, list[Case]] = {
     ],
     "agents": [()],
     "agents list": [()],
+    "agents update": [()],
+    "agents search": [(), (NAME,), ("pwn", "--json")],
+    "agents install": [(NAME, "--yes"), ("pwn",), ("pwn", "--version", NAME, "--yes")],
+    "agents upgrade": [(NAME,)],
+    "agents remove": [(NAME, "--yes")],
     "agents show": [("evil",), ("worse",), (NAME,)],
     "login": [("--command", HOSTILE_AGENT), ("--command", HOSTILE_AGENT, "--method", NAME), (NAME,)],
     "logout": [("--command", HOSTILE_AGENT), (NAME,)],
@@ -137,12 +165,19 @@ def _choices(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentPars
 @pytest.fixture(scope="module")
 def world_of_lines(tmp_path_factory: pytest.TempPathFactory) -> World:
     folder = tmp_path_factory.mktemp("world")
-    return make_world(folder, name=f"{MARKER}{LINE}\x1b[31m\x9b6666m\u202e", text=f"{MARKER}{LINE}{EVIL}")
+    name = f"{MARKER}{LINE}\x1b[31m\x9b6666m\u202e"
+    return with_agents(make_world(folder, name=name, text=f"{MARKER}{LINE}{EVIL}"))
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
-    return make_world(tmp_path_factory.mktemp("world"))
+    return with_agents(make_world(tmp_path_factory.mktemp("world")))
+
+
+def with_agents(world: World) -> World:
+    """Read the list of agents of a world."""
+    assert run("agents", "update", cwd=world.project, **world.environment).code == 0
+    return world
 
 
 def test_every_command_has_a_case() -> None:

@@ -15,7 +15,7 @@ from acp_tui.config.agent_catalogue import PACKAGE_RUNNERS, launch_from_command
 from acp_tui.config.settings import Settings, load
 from acp_tui.errors import UserError
 
-README = Path(__file__).parents[2] / "README.md"
+MCP_PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
 NAMES = [
     "demo",
     "claude-code",
@@ -194,8 +194,10 @@ def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: 
             assert re.fullmatch(r"[\w-]+(\[\w+\])?==\d+\.\d+\.\d+", package)
 
 
-def test_the_readme_names_the_versions_of_the_catalogue() -> None:
-    seen = re.findall(r"^\|.*\| ([\w-]+ \d+\.\d+\.\d+) \|$", README.read_text(encoding="utf-8"), re.MULTILINE)
+def test_the_page_about_mcp_names_the_versions_of_the_catalogue() -> None:
+    seen = re.findall(
+        r"^\|.*\| ([\w-]+ \d+\.\d+\.\d+) \|$", MCP_PAGE.read_text(encoding="utf-8"), re.MULTILINE
+    )
     tested = {agent.tested_version for agent in agent_catalogue.known_agents(Settings()).values()}
     assert len(seen) > 8
     assert set(seen) <= tested

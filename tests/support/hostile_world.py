@@ -31,6 +31,7 @@ class World:
     project: Path
     mcp_file: Path
     foreign_log: Path
+    registry: Path
 
     @property
     def environment(self) -> dict[str, str]:
@@ -52,6 +53,7 @@ def make_world(folder: Path, *, name: str = NAME, text: str = TEXT) -> World:
         project=folder / f"project {name}",
         mcp_file=folder / f"mcp {name}.json",
         foreign_log=folder / f"log {name}.jsonl",
+        registry=folder / "registry.json",
     )
     for directory in ("config/agents", "config/themes", "state", "data/sessions/20260101-evil"):
         (world.home / directory).mkdir(parents=True)
@@ -60,6 +62,7 @@ def make_world(folder: Path, *, name: str = NAME, text: str = TEXT) -> World:
     _write_repository(world)
     _write_permissions(world)
     _write_session(world)
+    _write_registry(world)
     servers = {text: {"command": text, "args": [text], "env": {text: text}, text: text}, "u": {"url": text}}
     world.mcp_file.write_text(json.dumps({"mcpServers": servers}))
     world.foreign_log.write_text("\n".join(map(json.dumps, _foreign_frames(text))) + "\n{torn\n")
@@ -90,6 +93,8 @@ title = @
 command = [@]
 install = @
 env = { @ = @ }
+[registry]
+url = "REGISTRY"
 [mcp_servers.@]
 command = @
 args = [@]
@@ -107,7 +112,8 @@ def _write_settings(world: World) -> None:
     }
     for name, text in texts.items():
         file = world.home / "config" / name
-        file.write_text(text.replace("@", _escaped(world.text)), encoding="utf-8")
+        text = text.replace("@", _escaped(world.text)).replace("REGISTRY", str(world.registry))
+        file.write_text(text, encoding="utf-8")
 
 
 def _write_repository(world: World) -> None:
@@ -154,6 +160,20 @@ def _write_session(world: World) -> None:
     for line in lines:
         line["dir"] = {"c2a": "sent", "a2c": "received"}[str(line["dir"])]
     (folder / "wire.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n{torn\n")
+
+
+def _write_registry(world: World) -> None:
+    """Write a list of agents: one with hostile texts, and entries that cannot be used."""
+    text = world.text
+    package = {"package": "pwn@1.0.0", "args": [text], "env": {"PWN": text}}
+    described = {"name": text, "version": "1.0.0", "description": text, "authors": [text], "license": text}
+    agents = [
+        {"id": "pwn", **described, "distribution": {"npx": package}},
+        {"id": text, **described, "distribution": {"npx": package}},
+        {"id": "pwn-b", **described, "version": text, "distribution": {text: text}},
+        {text: text},
+    ]
+    world.registry.write_text(json.dumps({"version": "1.0.0", "agents": agents}))
 
 
 def _foreign_frames(text: str) -> list[dict[str, object]]:

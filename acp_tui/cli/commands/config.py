@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from acp_tui.config.validators import Problem
 
 
+MAX_VALUE_CELLS = 40
+"""Longer values do not widen the column of values."""
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     add_json_option(add_action(actions, "show", "show all settings with their origins (the default action)"))
@@ -86,7 +90,7 @@ def _show(settings: Settings) -> list[str]:
     lines = aligned([(file.name, str(file) if file.exists() else f"{file} (missing)") for file in files])
     rows = [(key, _toml_value(key, settings), _origin(settings.origin(key))) for key in config.VALIDATORS]
     rows += [(key, value, _origin(origin)) for key, value, origin in _named_values(settings)]
-    return [*lines, "", *aligned(rows)]
+    return [*lines, "", *aligned(rows, MAX_VALUE_CELLS)]
 
 
 def _named_values(

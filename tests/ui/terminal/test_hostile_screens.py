@@ -18,11 +18,14 @@ from textual.app import App
 from textual.screen import Screen
 
 import acp_tui.ui
+from acp_tui.agent_registry.registry import update
 from acp_tui.cli.commands import run
 from acp_tui.cli.recordings import read_recording
 from acp_tui.config import early_settings
 from acp_tui.config.mcp import ResolvedServer, Server
 from acp_tui.config.paths import paths
+from acp_tui.config.settings import load
+from acp_tui.controller.comparison import ComparedAgent
 from acp_tui.controller.permission_gate import PermissionGate
 from acp_tui.controller.player import INSTANT, Player
 from acp_tui.controller.rewind import FileTexts
@@ -73,10 +76,14 @@ from acp_tui.ui.screens.mcp.live_servers import KnownServer, LiveServers, McpCon
 from acp_tui.ui.screens.mcp.mcp_screen import McpScreen
 from acp_tui.ui.screens.mcp.server_dialogs import SignInScreen
 from acp_tui.ui.screens.mcp.tool_call_screen import ToolCallScreen
+from acp_tui.ui.screens.more_agents import MoreAgentsScreen
 from acp_tui.ui.screens.options import OptionChanges, OptionsScreen
 from acp_tui.ui.screens.review.review_screen import ReviewScreen
 from acp_tui.ui.screens.sessions.sessions_screen import SessionsScreen
+from acp_tui.ui.screens.wire.message_screen import MessageDraft, MessageScreen, MethodChooser
+from acp_tui.ui.screens.wire.wire_screen import WireContext, WireScreen
 from acp_tui.ui.screens.worktree import CommitMessageDialog
+from acp_tui.ui.tabs.comparison import ComparisonScreen
 from acp_tui.ui.tabs.overview import OverviewScreen
 from acp_tui.ui.tabs.tabs import Tabs
 from acp_tui.ui.terminal.frame_diff import FrameDiff
@@ -242,7 +249,38 @@ def rewind() -> RewindDialog:
     return RewindDialog(EVIL, steps, str, texts, cwd="/")
 
 
+def message() -> MessageScreen:
+    """Return the page with a message to the agent that has faults."""
+    conversation: Any = SimpleNamespace(session=Session(), cwd=EVIL, launch=SimpleNamespace(title=EVIL))
+    history: Any = SimpleNamespace(add=lambda *_: None, entries=list)
+    draft = MessageDraft(EVIL, True, EVIL)
+    return MessageScreen(conversation, history, AsyncMock(), draft)
+
+
+def wire() -> WireScreen:
+    """Return the messages of a session, in which every text is hostile."""
+    return WireScreen(WireContext(paths().data / "sessions" / "20260101-evil" / "wire.jsonl", EVIL))
+
+
+def more_agents() -> MoreAgentsScreen:
+    """Return the agents of a registry with hostile texts."""
+    return MoreAgentsScreen(lambda: load(Path.cwd()))
+
+
+def comparison() -> ComparisonScreen:
+    """Return the table of two agents, without their conversations."""
+    tabs = Tabs(App(), None)
+    state = TabState(EVIL, EVIL, EVIL, "asking", EVIL)
+    tabs.add_first(Conversation(state, ConversationFacts(StatusFacts(EVIL), EVIL)))
+    return ComparisonScreen(EVIL, EVIL, [ComparedAgent(EVIL, EVIL)], [], tabs)
+
+
 DIALOGS: dict[type[Screen[Any]], Callable[[], Screen[Any]]] = {
+    MessageScreen: message,
+    MethodChooser: lambda: MethodChooser(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)]),
+    WireScreen: wire,
+    MoreAgentsScreen: more_agents,
+    ComparisonScreen: comparison,
     ChooseScreen: lambda: ChooseScreen(EVIL, [Choice(EVIL, EVIL, EVIL, EVIL)]),
     RewindDialog: rewind,
     RenameDialog: lambda: RenameDialog(EVIL, EVIL),
@@ -324,6 +362,7 @@ def _below(kind: type[Any]) -> set[type[Any]]:
 
 
 async def test_dialogs_draw_no_escape_sequences_and_follow_the_theme(world: World) -> None:
+    await update(str(world.registry))
     app = BOTTOM[LauncherScreen](world)
     async with app.run_test(size=(100, 90)) as pilot:
         for kind, make in DIALOGS.items():
