@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tarfile
@@ -380,6 +381,19 @@ async def test_a_cancelled_npm_ends_and_leaves_nothing(
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert versions() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_installation_that_a_signal_ends_leaves_nothing(site: Site, number: signal.Signals) -> None:
+    site.list_agents(binary_entry(site))
+    asyncio.run(registry.update(site.registry))
+    site.release = threading.Event()
+    words = [sys.executable, "-m", "acp_tui", "agents", "install", "tiny", "--yes"]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as installing:
+        wait_until(lambda: list(agents_folder().glob("tiny/1.0.0-*/download")))
+        installing.send_signal(number)
+        assert installing.wait() == 128 + number
+    assert list(agents_folder().glob("*")) == [agents_folder() / ".agents.lock"]
 
 
 def test_a_killed_installation_is_cleaned_up_by_the_next_one(site: Site) -> None:

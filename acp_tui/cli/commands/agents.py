@@ -396,9 +396,29 @@ def _date(listed: Registry) -> str:
 
 
 def _run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run `work`. SIGTERM and SIGHUP cancel it, so that it cleans up, and then end acp-tui."""
     import asyncio
+    import signal
 
-    return asyncio.run(work)
+    received: list[int] = []
+
+    async def run() -> Result:
+        task = asyncio.ensure_future(work)
+
+        def stop(number: int) -> None:
+            if not received:
+                received.append(number)
+                task.cancel()
+
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            if signal.getsignal(number) == signal.SIG_DFL:  # `nohup` ignores SIGHUP
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        return await task
+
+    try:
+        return asyncio.run(run())
+    except asyncio.CancelledError:
+        raise SystemExit(128 + received[0]) from None
 
 
 _REGISTRY_ACTIONS = {
