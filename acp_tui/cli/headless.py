@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -42,7 +43,7 @@ def _require_narrow_workspace(cwd: Path) -> None:
 
 
 class OutputBlockedError(OSError):
-    """A signal interrupted a write that was blocked because nobody reads the output."""
+    """A signal interrupted a write, which may have been blocked because nobody reads the output."""
 
 
 class HeadlessRun:
@@ -172,9 +173,12 @@ class HeadlessRun:
 
     def handle_output_error(self, error: OSError) -> None:
         """Stop the run because the output cannot be written."""
+        if isinstance(error, OutputBlockedError):  # the loop's signal handler stops the run
+            _, writable, _ = select.select([], [sys.stdout], [], 0)
+            if not writable:  # otherwise the result can still be printed
+                discard_stdout()
+            return
         discard_stdout()
-        if isinstance(error, OutputBlockedError):
-            return  # the loop's signal handler stops the run
         if isinstance(error, BrokenPipeError):
             self.stopped_by = signal.SIGPIPE
         else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shlex
@@ -235,6 +236,25 @@ def test_a_run_with_a_blocked_output_can_be_ended(
             process.send_signal(number)  # pending signals of one kind are merged
             wait_until(lambda: process.poll() is not None or not has_pending_signal(process.pid))
         assert process.wait() == code
+        wait_until_gone(mark)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a process waits for")
+def test_a_signal_while_progress_is_printed_does_not_lose_the_result(tmp_path: Path) -> None:
+    calls = [
+        ["update", {"sessionUpdate": "tool_call", "toolCallId": f"{number}", "title": "x" * 200}]
+        for number in range(100)
+    ]
+    prompt = steps(*calls, ["ignore_client"])
+    with running("exec", "--command", script(), "--output", "json", prompt, cwd=tmp_path) as (process, mark):
+        assert process.stderr is not None
+        fcntl.fcntl(process.stderr, fcntl.F_SETPIPE_SZ, 4096)
+        wait_until(lambda: is_blocked_writing(process.pid))
+        process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not has_pending_signal(process.pid))
+        out, _ = process.communicate()
+        assert process.returncode == 143
+        assert json.loads(out)["error"] == {"message": "Stopped."}
         wait_until_gone(mark)
 
 
