@@ -27,6 +27,7 @@ from acp_tui.session.record import REQUEST_CANCELLED
 from acp_tui.session.reduce.lifecycle import exit_sentence
 from acp_tui.session.safe_text import escape_line, visible_excerpt
 from acp_tui.wire.client_methods import SESSION, fault_sentence, method_named, params_faults, with_session
+from acp_tui.wire.message_text import decode_json
 from acp_tui.wire.schema_check import VERSIONS
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def read_steps(name: str) -> list[Step]:
     shown = "stdin" if name == "-" else name
     steps = [
         _step(line, number, f"{shown}:{number}")
-        for number, line in enumerate(text.splitlines(), 1)
+        for number, line in enumerate(text.split("\n"), 1)  # a string in JSON may contain U+2028
         if line.strip()
     ]
     if not steps:
@@ -74,7 +75,7 @@ def read_steps(name: str) -> list[Step]:
 
 def _step(line: str, number: int, place: str) -> Step:
     try:
-        frame = json.loads(line)
+        frame = decode_json(line)
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{place}: not JSON: {error}.") from None
     if not isinstance(frame, dict):

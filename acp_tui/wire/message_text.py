@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from acp_tui.wire.client_methods import fault_sentence, params_faults
 if TYPE_CHECKING:
     from acp_tui.wire.schema_check import Fault, Place, Version
 
+MAX_DIGITS = 40
+"""How much of a number a sentence shows."""
 MASKED = f"a secret was replaced by {MASK} when the message was saved; write it again"
 
 
@@ -44,7 +47,7 @@ def check_text(method: str, text: str, *, is_request: bool, version: Version | N
         values: list[_Value] = []
     else:
         try:
-            params = json.loads(text, parse_constant=_refuse_constant)
+            params = decode_json(text)
         except json.JSONDecodeError as error:
             sentence = f"not JSON: {error.msg[:1].lower()}{error.msg[1:]}"
             return CheckedText(None, [TextFault(error.lineno - 1, sentence)], is_json=False)
@@ -52,8 +55,9 @@ def check_text(method: str, text: str, *, is_request: bool, version: Version | N
             return CheckedText(None, [TextFault(0, f"not JSON: {error}")], is_json=False)
         values = list(_values(text))
     found = params_faults(method, params, is_request=is_request, version=version)
+    lines = {value.place: value.line for value in values}
     faults = [
-        TextFault(_line_of(fault, values), escape_line(fault_sentence(method, fault))) for fault in found
+        TextFault(_line_of(fault, lines), escape_line(fault_sentence(method, fault))) for fault in found
     ]
     faults += [
         TextFault(value.line, MASKED)
@@ -63,8 +67,19 @@ def check_text(method: str, text: str, *, is_request: bool, version: Version | N
     return CheckedText(params, sorted(faults))
 
 
+def decode_json(text: str) -> Any:
+    """Decode a JSON text that can be sent as it is read. Raises `ValueError` or `RecursionError`."""
+    return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite)
+
+
 def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON value")
+
+
+def _finite(digits: str) -> float:
+    if math.isinf(number := float(digits)):
+        raise ValueError(f"{digits[:MAX_DIGITS]} is too large a number")
+    return number
 
 
 # --------------------------------------------------------------------------- where a value is
@@ -78,9 +93,8 @@ class _Value(NamedTuple):
     line: int
 
 
-def _line_of(fault: Fault, values: list[_Value]) -> int:
+def _line_of(fault: Fault, lines: dict[Place, int]) -> int:
     """Return the line of a faulty value; of a missing field, the line where its object begins."""
-    lines = {value.place: value.line for value in values}
     return lines.get(fault.place, lines.get(fault.place[:-1], 0))
 
 
@@ -92,7 +106,7 @@ def _values(text: str) -> Iterator[_Value]:
     decoder = json.JSONDecoder()
     around: list[Place] = []  # the objects and arrays around the current sign
     steps: list[str | int | None] = []  # where in each of them; None in an object before a key
-    at = 0
+    at = line = counted = 0
     while (match := _TOKEN.match(text, at)) is not None:
         sign, start, at = match[1], match.start(1), match.end()
         if sign in "]}":
@@ -105,7 +119,8 @@ def _values(text: str) -> Iterator[_Value]:
                 steps[-1] = json.loads(sign)
                 continue
             place = (*around[-1], steps[-1]) if around and steps[-1] is not None else ()
-            yield _Value(place, decoder.raw_decode(text, start)[0], text.count("\n", 0, start))
+            line, counted = line + text.count("\n", counted, start), start
+            yield _Value(place, decoder.raw_decode(text, start)[0], line)
             if sign in "[{":
                 around.append(place)
                 steps.append(0 if sign == "[" else None)

@@ -164,10 +164,19 @@ def test_a_session_that_is_not_open_is_an_error_of_the_line(tmp_path: Path) -> N
     assert "Line 2: ${SESSION} is not known, because no session is open." in done.err
 
 
+def test_a_line_ends_only_with_a_line_feed(tmp_path: Path) -> None:
+    file = tmp_path / "messages.ndjson"
+    file.write_text(json.dumps(prompt(1, ["say", "one\u2028two"]), ensure_ascii=False), encoding="utf-8")
+    done = run("exec", "--command", script(), "--frames", str(file), cwd=tmp_path)
+    assert (done.code, texts(done)) == (0, ["one\u2028two"])
+
+
 @pytest.mark.parametrize(
     ("line", "mistake"),
     [
         ('{"method": ', ":2: not JSON"),
+        ('{"method": "x", "params": {"a": NaN}}', ":2: not JSON: NaN is not a JSON value"),
+        ('{"method": "x", "params": {"a": 1e999}}', ":2: not JSON: 1e999 is too large a number"),
         ("[1]", ":2: not an object: [1]"),
         ('{"id": 1}', ":2: expected a method, a result, an error object, or wait."),
         ('{"result": 1, "error": {}}', ":2: expected a method"),

@@ -108,7 +108,8 @@ def test_faults_name_their_lines() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "line"), [('{"a": 1,\n }', 1), ("[NaN]", 0), ("[" * 100_000, 0), ('{\n\n"a": nul}', 2)]
+    ("text", "line"),
+    [('{"a": 1,\n }', 1), ("[NaN]", 0), ("[-1e999]", 0), ("[" * 100_000, 0), ('{\n\n"a": nul}', 2)],
 )
 def test_what_is_not_json_names_its_line(text: str, line: int) -> None:
     found = check_text("_x/y", text, is_request=True)
