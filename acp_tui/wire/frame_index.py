@@ -58,6 +58,9 @@ MAX_ID = 1000
 MAX_NAMES = 50_000
 """The maximum number of different methods, and of different sessions. Rows beyond it have an empty name."""
 
+MAX_SECONDS = 1e13
+"""A time beyond it is damaged: its digits would fill the row. Milliseconds since the epoch are below it."""
+
 INDEX_NAME = "wire.index"
 _FORMAT = 1
 _MAGIC = b"acp-tui wire index\n"
@@ -168,7 +171,7 @@ def _seconds(value: Any) -> float | None:
         at = float(value)
     except OverflowError:
         return None
-    return at if math.isfinite(at) else None
+    return at if abs(at) < MAX_SECONDS else None
 
 
 def _facts_of(at: float, direction: FrameDirection, frame: Any) -> _Facts:

@@ -101,6 +101,7 @@ def test_what_is_no_request_or_answer_is_a_row_too(path: Path, frame: Any, kind:
         b'{"t":"1","dir":"sent","frame":{}}',
         b'{"t":1,"dir":"up","frame":{}}',
         b'{"t":1e999,"dir":"sent","frame":{}}',
+        b'{"t":-1e300,"dir":"sent","frame":{}}',
         b'{"t":1' + b"0" * 400 + b',"dir":"sent","frame":{}}',
         b'{"t":1,"dir":"sent","frame":{}} x',
         b"[" * 100_000,
