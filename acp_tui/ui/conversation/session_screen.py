@@ -449,7 +449,7 @@ class WireOpener:
             screen.folder,
             self._finders.setdefault(path, EntryFinder()),
             screen.show_entry_at,
-            screen.message_composer,
+            lambda: screen.message_composer,
         )
         try:
             wire = WireScreen(context, only)

@@ -81,8 +81,8 @@ class WireContext:
     finder: EntryFinder | None = None  # None if there is no transcript
     show_entry: Callable[[EntryPlace], None] | None = None
     """Shows an entry of the transcript, once the wire screen is closed."""
-    new_message: Callable[[], None] | None = None
-    """Opens the dialog that sends a message by hand; None if there is no agent to send it to."""
+    new_message: Callable[[], Callable[[], None] | None] = lambda: None
+    """Returns what opens the dialog that sends a message by hand; None while there is no agent for it."""
 
 
 class WireScreen(BaseScreen):
@@ -129,6 +129,7 @@ class WireScreen(BaseScreen):
         self._hides_mcp = False
         self._typed_filter: FrameFilter | None = None
         self._matched_count = -1
+        self._had_agent = context.new_message() is not None  # when the footer was drawn
         self.tab_state = TabState(title=context.title)
 
     def compose(self) -> ComposeResult:
@@ -238,6 +239,10 @@ class WireScreen(BaseScreen):
         if self.is_attached:
             self.frames.show_changes()
             self._show_chosen()
+            has_agent = self.context.new_message() is not None
+            if has_agent != self._had_agent:
+                self._had_agent = has_agent
+                self.refresh_bindings()
 
     @on(FrameList.Moved)
     def _show_chosen(self) -> None:
@@ -535,7 +540,7 @@ class WireScreen(BaseScreen):
         """Return whether an action is available now. The footer omits the keys of other actions."""
         match action:
             case "new_message":
-                return self.context.new_message is not None
+                return self.context.new_message() is not None
             case "fold":
                 return self._on_page
             case "all":
@@ -569,8 +574,8 @@ class WireScreen(BaseScreen):
 
     def action_new_message(self) -> None:
         """Open the dialog that sends a message by hand."""
-        if self.context.new_message is not None:
-            self.context.new_message()
+        if (open_page := self.context.new_message()) is not None:
+            open_page()
 
     def action_back(self) -> None:
         """End the selection, show the list again, clear the filter, or close the screen.

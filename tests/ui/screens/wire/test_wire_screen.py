@@ -10,6 +10,7 @@ from acp_tui.wire.frame_log import FrameLog
 from tests.ui.screens.wire.wire_ui import START, open_wire, record, turn, update, write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
 
@@ -49,6 +50,20 @@ async def test_the_list_follows_at_the_end_and_stays_where_the_user_has_scrolled
         assert "not following" in ui.text()
         await ui.press("end")
         await ui.sees("❯     0:44.000")
+
+
+async def test_a_message_can_be_written_once_the_agent_has_started(tmp_path: Path) -> None:
+    opened: list[str] = []
+    agents: list[Callable[[], None]] = []
+    log = write(tmp_path / "wire.jsonl", turn())
+    async with open_wire(log, new_message=lambda: agents[0] if agents else None) as ui:
+        await ui.press("n")
+        assert "n new" not in ui.text()
+        agents.append(lambda: opened.append("page"))
+        ui.append(update("it has started", 4.0))
+        await ui.sees("n new")
+        await ui.press("n")
+        assert opened == ["page"]
 
 
 async def test_p_goes_from_a_request_to_its_answer_and_back(tmp_path: Path) -> None:

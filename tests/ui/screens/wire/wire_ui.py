@@ -119,9 +119,11 @@ class WireUi:
 
 
 @asynccontextmanager
-async def open_wire(path: Path, *, size: tuple[int, int] = (100, 30)) -> AsyncIterator[WireUi]:
-    """Open the wire screen of a log, as `acp-tui wire` does."""
-    app = AcpTui(lambda: WireScreen(WireContext(path, "Test agent", str(path.parent))))
+async def open_wire(
+    path: Path, *, size: tuple[int, int] = (100, 30), **context: Any
+) -> AsyncIterator[WireUi]:
+    """Open the wire screen of a log, as `acp-tui wire` does. `context` is the rest of its `WireContext`."""
+    app = AcpTui(lambda: WireScreen(WireContext(path, "Test agent", str(path.parent), **context)))
     async with app.run_test(size=size, notifications=True) as pilot:
         ui = WireUi(app, pilot, path)
         await ui.sees("Messages")
