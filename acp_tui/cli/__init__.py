@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn, Protocol, cast
 
 from acp_tui import __version__
-from acp_tui.cli.options import USAGE
+from acp_tui.cli.options import USAGE, take_address
 from acp_tui.config.own_files import UnusableFileError, unusable_files
 from acp_tui.console import discard_stdout, prepare_streams, print_message
 from acp_tui.errors import UsageError, UserError
@@ -125,6 +125,7 @@ def _run(given: list[str]) -> int:
     args.command_line = command_line
     if unknown:
         _take_late_words(args, unknown)
+    take_address(args)
     if args.command is None:
         parser.print_help()
         return USAGE

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from acp_tui.app_context import AppContext
 from acp_tui.cli.line_reader import LineReader, print_safely
-from acp_tui.cli.options import CANCELLED
+from acp_tui.cli.options import CANCELLED, apply_remote_options
 from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import SignInNeeded
 from acp_tui.connection.params import SessionSetup
@@ -28,6 +28,8 @@ from acp_tui.store.session_folder import NullFolder
 from acp_tui.ui.terminal.suspend import run_program
 
 if TYPE_CHECKING:
+    import argparse
+
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.session.state import AuthMethod, RequestId, Session
 
@@ -194,7 +196,7 @@ class AgentAccount:
             stderr=self._dialogue.agent_stderr,
         )
         capabilities: dict[str, Any] = {}
-        if has_terminal():
+        if has_terminal() and not self.launch.is_remote:
             capabilities = {"auth": {"terminal": True}, "_meta": {"terminal-auth": True}}
         await self._agent.initialize(capabilities, timeout=INITIALIZE_SECONDS)
         reported = self.session.agent
@@ -243,12 +245,10 @@ async def _serve(method: str, _params: Any, _request_id: RequestId) -> dict[str,
     raise Refusal(METHOD_NOT_FOUND, f"{method} is not available while signing in")
 
 
-async def sign_in(
-    agent: str | None, program: str | None, wanted: str | None
-) -> tuple[AgentAccount, AuthMethod]:
-    """Sign in to an agent, by the method `wanted` if given. Raises `UserError` if the sign-in fails."""
-    dialogue = SignInDialogue()
-    async with _running(agent, program, dialogue) as account:
+async def sign_in(args: argparse.Namespace) -> tuple[AgentAccount, AuthMethod]:
+    """Sign in to an agent, by the method `args.method` if given. Raises `UserError` if the sign-in fails."""
+    dialogue, wanted = SignInDialogue(), args.method
+    async with _running(args, dialogue) as account:
         title = account.launch.title
         if not account.methods:
             more = "" if has_terminal() else " Some agents offer methods only on a terminal."
@@ -265,20 +265,19 @@ async def sign_in(
         return account, method
 
 
-async def sign_out(agent: str | None, program: str | None) -> AgentAccount:
+async def sign_out(args: argparse.Namespace) -> AgentAccount:
     """Sign out of an agent. Raises `UserError` if the sign-out fails or the agent does not offer one."""
-    async with _running(agent, program, SignInDialogue()) as account:
+    async with _running(args, SignInDialogue()) as account:
         await account.sign_out()
         return account
 
 
 @asynccontextmanager
-async def _running(
-    agent: str | None, program: str | None, dialogue: SignInDialogue
-) -> AsyncIterator[AgentAccount]:
+async def _running(args: argparse.Namespace, dialogue: SignInDialogue) -> AsyncIterator[AgentAccount]:
     log_to_file()
     cwd = Path.cwd()
-    launch = AppContext.open(cwd).launch(agent, program)
+    launch = AppContext.open(cwd).launch(args.agent, args.program)
+    apply_remote_options(args, launch)
     account = AgentAccount(launch, str(cwd), dialogue)
     try:
         await account.start()

@@ -47,6 +47,8 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     context = AppContext.open(Path(args.cwd or "."))
     print_problems(context.settings)
     launch = context.launch(agent, args.program)
+    if launch.address is not None:
+        raise UsageError("--suite starts the agent again and again: run it on the agent's machine.")
     # Resolved, because agents report real paths.
     scratch = Path(tempfile.mkdtemp(prefix="acp-tui-suite-")).resolve()
     bench = Bench(

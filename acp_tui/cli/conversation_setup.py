@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from acp_tui.app_context import AppContext
+from acp_tui.cli.options import apply_remote_options
 from acp_tui.cli.project_trust import ProjectTrust, mcp_servers_named, workspace_question
 from acp_tui.config.mcp_sources import DEMO_AGENT, demo_server
 from acp_tui.config.paths import paths
@@ -21,7 +22,7 @@ from acp_tui.controller import (
     set_mode,
     set_option,
 )
-from acp_tui.errors import UserError
+from acp_tui.errors import UsageError, UserError
 from acp_tui.permissions.rule_proposals import parse_spec
 from acp_tui.session.events import Noticed
 from acp_tui.store.log_file import log_to_file
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from acp_tui.guarded_question import GuardedQuestion, StartAnswer
     from acp_tui.store.stored_sessions import StoredSession
 
+REMOTE_FOLDER = "remote_folder"
+"""The field of a recorded session with its folder on the agent's machine."""
 WELCOME = (
     "The demo agent is a script: it needs no model, no API key and no network. "
     'Type "tour" and press Enter for a demonstration; / lists its other commands.'
@@ -126,6 +129,11 @@ class ConversationSetup:
         else:
             launch = self.app_context.launch(agent, args.program)
         launch.protocol = args.protocol or self._stored_protocol() or launch.protocol
+        if self._stored is not None and launch.is_remote:
+            launch.folder = self._stored.text(REMOTE_FOLDER) or launch.folder
+        apply_remote_options(args, launch)
+        if launch.is_remote and wants_worktree(args):
+            raise UsageError("--worktree is not possible: the agent's files are on another machine.")
         self._demo_servers = (
             [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []
         )
@@ -135,6 +143,8 @@ class ConversationSetup:
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
+        if launch.is_remote:
+            self.conversation.folder.update_meta(**{REMOTE_FOLDER: self.conversation.session_folder})
         if launch.protocol != "1":
             self.conversation.folder.update_meta(protocol=launch.protocol)
         if title and not self.conversation.folder.meta.get("title"):  # the title in the agent's list

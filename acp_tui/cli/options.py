@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config.validators import POLICIES, PROTOCOLS
+from acp_tui.config.remote_address import TOKEN_VARIABLE, is_remote_address, remote_folder
+from acp_tui.config.validators import POLICIES, PROTOCOLS, InvalidValueError
 from acp_tui.console import pluralize, print_message
 from acp_tui.errors import UsageError
 
 if TYPE_CHECKING:
+    from acp_tui.config.agent_catalogue import Launch
     from acp_tui.config.settings import Settings
 
     Actions = argparse._SubParsersAction[argparse.ArgumentParser]
@@ -56,6 +60,44 @@ def add_file_option(
     parser.add_argument("--mcp-config", **REPEATABLE, type=Path, metavar="FILE", help=about)
 
 
+def add_remote_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for agents on other machines, which `apply_remote_options` reads."""
+    group = parser.add_argument_group("remote agents (wss://HOST/PATH in place of AGENT)")
+    about = f"file with the token of the agent (default: the variable {TOKEN_VARIABLE})"
+    group.add_argument("--token-file", type=Path, metavar="FILE", help=about)
+    about = "trust only the certificates in this PEM file"
+    group.add_argument("--ca-file", type=Path, metavar="FILE", help=about)
+    about = "folder of the session on the other machine (default: the same path as here)"
+    group.add_argument("--folder", metavar="DIR", help=about)
+
+
+def apply_remote_options(args: argparse.Namespace, launch: Launch) -> None:
+    """Apply the options of `add_remote_options`. Raises `UsageError` if they do not fit the agent."""
+    folder, files = getattr(args, "folder", None), ("token_file", "ca_file")
+    given = {name: value.absolute() for name in files if (value := getattr(args, name, None)) is not None}
+    if given and launch.address is None:
+        option = next(iter(given)).replace("_", "-")
+        raise UsageError(f"--{option} is only for agents with a wss:// address, and {launch.title} has none.")
+    if folder is not None and not launch.is_remote:
+        raise UsageError("--folder is only for agents on other machines; --cwd DIR is the folder of others.")
+    if launch.address is not None:
+        launch.address = replace(launch.address, **given)
+    if folder is not None:
+        try:
+            launch.folder = remote_folder(folder)
+        except InvalidValueError as error:
+            raise UsageError(f"--folder: {error}.") from None
+
+
+def take_address(args: argparse.Namespace) -> None:
+    """If the agent is given as an address, turn it into the equivalent value of `--command`."""
+    words = getattr(args, "words", None) or [getattr(args, "agent", None)]
+    if "ca_file" in args and isinstance(words[0], str) and is_remote_address(words[0]):
+        if args.program is not None:
+            raise UsageError("Name one agent: an address or --command, not both.")
+        args.program, args.agent = shlex.quote(words.pop(0)), None
+
+
 def add_account_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that name an agent for `login` and `logout`."""
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="name of the agent")
@@ -83,6 +125,8 @@ def add_agent_options(
         help="use what the workspace's own files define, such as MCP servers, without asking",
     )
     parser.add_argument("--no-log", action="store_true", help="do not record the session")
+    if not several:
+        add_remote_options(parser)
 
 
 def add_unattended_options(parser: argparse.ArgumentParser) -> None:

@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING
 
 from acp_tui.config.installed_agents import InstalledAgent, installed_agents
 from acp_tui.config.paths import paths
-from acp_tui.config.validators import Problem, ProtocolChoice, closest_match
+from acp_tui.config.remote_address import (
+    TOKEN_VARIABLE,
+    RemoteAddress,
+    checked_url,
+    is_remote_address,
+    require_safe,
+)
+from acp_tui.config.validators import InvalidValueError, Problem, ProtocolChoice, closest_match
 from acp_tui.errors import UsageError, UserError
 from acp_tui.session.safe_text import escape_line
 
@@ -58,11 +65,19 @@ class KnownAgent:
     question_answers: str = "standard"  # or "qwen": how its questions to the user are answered
     protocol: ProtocolChoice = "1"
     registry_id: str = ""  # the agent's name in the registry, if it differs
+    address: RemoteAddress | None = None  # of an agent that no command starts; `commands` then has the URL
+    is_remote: bool = False  # it runs on another machine
+    folder: str | None = None  # of sessions, on that machine
     installed: InstalledAgent | None = None  # set if `acp-tui agents install` has installed it
     source: str = "built in"  # or the user's file and line, or the registry
 
     def find_command(self) -> list[str] | None:
-        """Return the first command whose program is found (its path made absolute), or None."""
+        """Return the first command whose program is found (its path made absolute), or None.
+
+        Instead of a command, an agent with an address has its URL.
+        """
+        if self.address is not None:
+            return [self.address.url]
         for program, *arguments in self.commands:
             if path := shutil.which(program, path=self.env.get("PATH")):
                 return [str(Path(path).absolute()), *arguments]
@@ -94,11 +109,11 @@ def missing_agent_message(agent: KnownAgent) -> str:
 
 @dataclass(slots=True)
 class Launch:
-    """A command that speaks ACP on its standard input and output."""
+    """A command that speaks ACP on its standard input and output, or the address of a remote agent."""
 
     name: str  # the short name; for a command line, the program's name
     title: str
-    command: list[str]
+    command: list[str]  # if there is an address, only its URL
     env: dict[str, str] = field(default_factory=dict)  # added to our own environment
     install_hint: str | None = None  # a command that installs the agent
     ad_hoc: bool = False  # given as a command line, so the name does not identify the agent
@@ -108,20 +123,48 @@ class Launch:
     instead_of_mode: dict[str, str] = field(default_factory=dict)  # as in `KnownAgent`
     project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
     protocol: ProtocolChoice = "1"
+    address: RemoteAddress | None = None  # to connect to, in place of starting the command
+    is_remote: bool = False  # the agent runs on another machine, so its files are not the ones here
+    folder: str | None = None  # of sessions, on that machine
+
+    def session_folder(self, cwd: str) -> str:
+        """Return the folder of a session as the agent knows it. `cwd` is the one on this machine."""
+        return self.folder or cwd
 
 
 def launch_from_command(line: str) -> Launch:
-    """Return the `Launch` for a command line. Raises `UserError` if the line is empty or malformed."""
+    """Return the `Launch` for a command line, or for the address of a remote agent. Raises `UserError`."""
     try:
         command = shlex.split(line)
     except ValueError as error:
         raise UsageError(f"--command cannot be split into words: {str(error).lower()}") from None
     if not command or not command[0]:
         raise UsageError("--command is empty: give it a program and its arguments")
+    if is_remote_address(command[0]) and len(command) == 1:
+        return _launch_from_address(command[0])
     if is_url(command[0]):
-        raise UsageError(f"{escape_line(command[0])} is a URL, not a command that starts an agent.")
+        raise UsageError(
+            f"{escape_line(command[0])} is a URL, not a command that starts an agent. "
+            "A remote agent needs a WebSocket address: wss://HOST/PATH."
+        )
     name = program_name(command)
     return Launch(name=name, title=name, command=command, ad_hoc=True)
+
+
+def _launch_from_address(url: str) -> Launch:
+    try:
+        address = RemoteAddress(checked_url(url), token_variable=TOKEN_VARIABLE)
+    except InvalidValueError as error:
+        raise UsageError(f"The address cannot be used: {error}.") from None
+    require_safe(address)
+    return Launch(
+        name=address.host,
+        title=address.host,
+        command=[url],
+        ad_hoc=True,
+        address=address,
+        is_remote=True,
+    )
 
 
 def is_url(text: str) -> bool:
@@ -153,7 +196,7 @@ def known_agents(settings: Settings) -> dict[str, KnownAgent]:
         agents[name] = _with_installed(name, record)
     for name, entry in settings.agents.items():
         base = agents.get(name)
-        if base or entry.command:
+        if base or entry.command or entry.url:
             agents[name] = _customize(base or KnownAgent(name, name), entry)
     return agents
 
@@ -164,7 +207,7 @@ def settings_problems(settings: Settings) -> list[Problem]:
     found = list(settings.problems)
     for name, entry in settings.agents.items():
         if name not in names:
-            sentence = "`command` is missing, and there is no built-in agent of this name"
+            sentence = "`command` or `url` is missing, and there is no built-in agent of this name"
             found.append(Problem(entry.file, entry.line, f"agents.{name}", sentence))
     if settings.agent:
         origin = settings.origin("agent")
@@ -209,6 +252,8 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         raise UserError(missing_agent_message(agent))
     if agent.installed is not None:
         agent.installed.hold()
+    if agent.address is not None:
+        require_safe(agent.address)
     return Launch(
         name=name,
         title=agent.title,
@@ -221,7 +266,16 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         has_qwen_questions=agent.question_answers == "qwen",
         project_mcp=agent.project_mcp,
         protocol=agent.protocol,
+        address=agent.address,
+        is_remote=agent.is_remote,
+        folder=agent.folder,
     )
+
+
+def require_command(launch: Launch) -> None:
+    """Raise `UsageError` for an agent that is not started by a command."""
+    if launch.address is not None:
+        raise UsageError(f"{launch.title} runs on another machine, at {launch.command[0]}: no command starts it.")
 
 
 @cache
@@ -282,10 +336,15 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         protocol=entry.protocol or base.protocol,
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
-    if entry.command:  # these fields of `base` are about its own command
-        agent = replace(
+    if entry.remote:
+        agent = replace(agent, is_remote=True, folder=entry.folder)
+    if command := entry.command or ([entry.url] if entry.url else None):
+        agent = replace(  # these fields of `base` are about its own command
             agent,
-            commands=(tuple(entry.command),),
+            commands=(tuple(command),),
+            address=entry.address,
+            is_remote=entry.remote or entry.url is not None,
+            folder=entry.folder,
             install=entry.install,
             note=None,
             tested_version=None,
@@ -302,8 +361,10 @@ def _mistaken_name_message(name: str) -> str | None:
         is_folder, is_file = path.is_dir(), path.is_file()
     except OSError:  # too long, or in a folder that cannot be searched
         return None
+    if is_remote_address(name):
+        return f'"{name}" is an address; this needs an agent that a command starts on this machine.'
     if is_url(name):
-        return f'"{name}" is a URL, not the name of an agent.'
+        return f'"{name}" is a URL, but not a WebSocket address such as wss://HOST/PATH.'
     if is_folder:
         return (
             f'"{name}" is a folder, not the name of an agent. The agent works in the current folder; '

@@ -19,6 +19,7 @@ from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
 from acp_tui.config.paths import project_file as project_file
+from acp_tui.config.remote_address import TOKEN_VARIABLE
 from acp_tui.config.validators import InvalidValueError, Problem, closest_match
 from acp_tui.errors import UsageError
 
@@ -356,9 +357,9 @@ def _read_environment(settings: Settings, environ: Mapping[str, str]) -> None:
 def _similar_variable(name: str, variables: Iterable[str]) -> str | None:
     """Return the known variable most similar to `name`, if any.
 
-    Return None for a name without `PREFIX`, and for `ACP_TUI_HOME`, which is not a setting.
+    Return None for a name without `PREFIX`, and for those that are not settings.
     """
-    if not name.startswith(PREFIX) or name == f"{PREFIX}HOME":
+    if not name.startswith(PREFIX) or name in (f"{PREFIX}HOME", TOKEN_VARIABLE):
         return None
     meant = closest_match(name.removeprefix(PREFIX), [known.removeprefix(PREFIX) for known in variables])
     return meant and PREFIX + meant

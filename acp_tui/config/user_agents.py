@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import toml_document, validators
+from acp_tui.config import remote_address, toml_document, validators
+from acp_tui.config.remote_address import RemoteAddress
 
 if TYPE_CHECKING:
     from acp_tui.config.validators import Problem, ProtocolChoice
@@ -33,6 +34,28 @@ class UserAgent:
     mode: str | None = None  # set in new sessions
     protocol: ProtocolChoice | None = None
     options: dict[str, str] = field(default_factory=dict)  # set in new sessions, by id, name or category
+    url: str | None = None  # in place of a command
+    headers: dict[str, str] = field(default_factory=dict)
+    token_command: list[str] | None = None
+    ca_file: str | None = None
+    allow_insecure: bool = False
+    transport: str | None = None
+    remote: bool = False  # the command reaches an agent on another machine
+    folder: str | None = None  # of sessions, on the other machine
+
+    @property
+    def address(self) -> RemoteAddress | None:
+        """The address of an agent that is not started by a command."""
+        if self.url is None:
+            return None
+        folder = self.file.parent
+        return RemoteAddress(
+            self.url,
+            self.headers,
+            tuple(self.token_command or ()),
+            ca_file=validators.resolve_path(folder, self.ca_file) if self.ca_file else None,
+            allow_insecure=self.allow_insecure,
+        )
 
 
 def _one_of(first: str, second: str) -> Callable[[Any], str]:
@@ -55,7 +78,16 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "mode": validators.text,
     "options": validators.mapping,
     "protocol": validators.protocol,
+    "url": remote_address.checked_url,
+    "headers": remote_address.headers,
+    "token_command": validators.command,
+    "ca_file": validators.text,
+    "allow_insecure": validators.boolean,
+    "transport": validators.one_of("websocket"),
+    "remote": validators.boolean,
+    "folder": remote_address.remote_folder,
 }
+_FOR_URL = ("headers", "token_command", "ca_file", "allow_insecure", "transport")
 
 
 def from_document(config: toml_document.TomlDocument) -> dict[str, UserAgent]:
@@ -89,9 +121,22 @@ def _read(
         source.table(path, entry)  # reports it
         return None
     values, invalid = source.checked(path, entry, VALIDATORS)
-    if "command" in invalid:  # the known agent's command must not be started instead
+    if "command" in invalid or "url" in invalid:  # the known agent's command must not be started instead
         return None
+    if "url" in values and "command" in values:
+        source.report((*path, "url"), "an agent has either `command` or `url`")
+        return None
+    if any(key in invalid for key in _FOR_URL):  # for example a token that would be missing
+        return None
+    for key in _FOR_URL:
+        if key in values and "url" not in values:
+            source.report((*path, key), "is only for agents with `url`")
+    if "folder" in values and "url" not in values and not values.get("remote"):
+        source.report((*path, "folder"), "is only for agents with `url` or `remote = true`")
+        del values["folder"]
     agent = UserAgent(name, source.file, source.line(*path), **values)
+    if agent.token_command:
+        agent.token_command[0] = validators.resolve_program(agent.token_command[0], source.file.parent)
     if agent.command:
         agent.command[0] = validators.resolve_program(agent.command[0], source.file.parent)
     return agent

@@ -14,6 +14,7 @@ from acp_tui.connection.agent_process import AgentProcess
 from acp_tui.connection.errors import AgentExit, AgentGone, AgentTimeout, RequestFailed, SignInNeeded
 from acp_tui.connection.params import TraceContext
 from acp_tui.connection.pending_requests import PendingRequests
+from acp_tui.connection.remote_agent import RemoteAgent
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES
@@ -39,7 +40,7 @@ class RpcConnection:
     def __init__(
         self,
         launch: Launch,
-        process: AgentProcess,
+        process: AgentProcess | RemoteAgent,
         sdk: type[Connection],
         *,
         session: Session,
@@ -78,7 +79,7 @@ class RpcConnection:
         line_limit: int = MAX_MESSAGE_BYTES,
         trace: TraceContext | None = None,
     ) -> Self:
-        """Start the agent and return the connection to it.
+        """Start the agent, or connect to a remote one, and return the connection to it.
 
         Args:
             launch: The agent's command, environment and title.
@@ -92,7 +93,11 @@ class RpcConnection:
             line_limit: Longest line to accept, in bytes.
             trace: The trace context to send; None for that of the environment.
         """
-        process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
+        process: AgentProcess | RemoteAgent
+        if launch.address is not None:
+            process = await RemoteAgent.connect(launch)
+        else:
+            process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
         try:
             # Importing the SDK takes half a second, during which the agent starts.
             sdk = await asyncio.to_thread(_import_sdk)
@@ -212,8 +217,11 @@ class RpcConnection:
     # ----------------------------------------------------------------- the end
 
     @property
-    def pid(self) -> int:
-        """The agent's process id, which is also the id of its process group and its POSIX session."""
+    def pid(self) -> int | None:
+        """The agent's process id, which is also the id of its process group and its POSIX session.
+
+        None for an agent that was not started here.
+        """
         return self._process.pid
 
     @property

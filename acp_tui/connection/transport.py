@@ -27,6 +27,7 @@ from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 if TYPE_CHECKING:
     from acp_tui.connection.agent_process import AgentProcess
     from acp_tui.connection.pending_requests import PendingRequests
+    from acp_tui.connection.remote_agent import RemoteAgent
 
     Observe = Callable[[Record, str | None], None]
 
@@ -62,11 +63,11 @@ class Batch:
 
 
 class WireTransport:
-    """JSON-RPC over the agent's stdin and stdout, one message per line."""
+    """JSON-RPC over the agent's stdin and stdout, one message per line, or over a remote connection."""
 
     def __init__(
         self,
-        process: AgentProcess,
+        process: AgentProcess | RemoteAgent,
         incoming: PendingRequests,
         observe: Observe,
         *,

@@ -116,7 +116,7 @@ async def start_for_sessions(launch: Launch, cwd: Path, timeout: float) -> Async
     )
     try:
         await connection.initialize({}, timeout=timeout)
-        yield AgentSessions(lambda: connection, str(cwd), timeout)
+        yield AgentSessions(lambda: connection, launch.session_folder(str(cwd)), timeout)
     finally:
         await connection.close()
 

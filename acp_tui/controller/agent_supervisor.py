@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 SLOW_STEP_SECONDS = 3.0
 """Delay before the user is told what acp-tui waits for."""
+CUT_TURN = (
+    "The connection was lost during a turn. What the agent did or said after the last line above is not "
+    "shown here, and a command that was running may have gone on."
+)
 
 
 class AgentSupervisor:
@@ -93,14 +97,17 @@ class AgentSupervisor:
             await self._agent.close()
 
     def _exited(self, ended: AgentExit) -> None:
+        expected = self.is_end_expected or ended.expected
+        if self._launch.address is not None and self._recorder.session.working and not expected:
+            self._recorder.note(Noticed("warning", CUT_TURN))
         self._recorder.note(
             AgentExited(
                 exit_code=ended.code,
                 signal=ended.signal,
                 stderr_tail=ended.stderr_tail,
-                expected=self.is_end_expected or ended.expected,
+                expected=expected,
                 outlived_input=ended.outlived_input,
-                reason=ended.reason,
+                reason=ended.describe(self._launch.title) if self._launch.address else ended.reason,
             )
         )
 

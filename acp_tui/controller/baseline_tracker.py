@@ -85,9 +85,24 @@ class BaselineTracker:
         history: HistoryLimits | None = None,
         *,
         origin: ChangeOrigin | None = None,
+        enabled: bool = True,
         is_worth_keeping: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`is_worth_keeping` tells whether to keep copies with which nothing has changed."""
+        """Create a tracker that does nothing before `begin`.
+
+        Args:
+            roots: The session's folders.
+            directory: Where the copies are kept.
+            limits: Which files are copied.
+            note: Adds a notice for the user.
+            reaper: Ends the processes of git.
+            history: How many turns are kept.
+            origin: Where the baseline comes from.
+            enabled: False if the agent works on files of another machine: then nothing is ever copied.
+            is_worth_keeping: Tells whether to keep copies with which nothing has changed.
+        """
+        self.enabled = enabled
+        """Whether there is a baseline at all."""
         self._note = note
         self._roots = roots
         self._origin = origin or ChangeOrigin()
@@ -113,7 +128,7 @@ class BaselineTracker:
 
     def begin(self) -> None:
         """Start taking the baseline, unless already started."""
-        if self._taking is None:
+        if self.enabled and self._taking is None:
             loop = asyncio.get_running_loop()
             # The state is written in threads.
             self.state.on_error = lambda error: loop.call_soon_threadsafe(self._not_saved, error)
@@ -121,11 +136,15 @@ class BaselineTracker:
 
     async def ready(self) -> None:
         """Wait until the files are copied. The user is told once if taking the baseline takes long."""
+        if not self.enabled:
+            return
         await self._taken()
         await self._all_named()
 
     async def keep(self, paths: Iterable[str]) -> None:
         """Copy these files, which may be about to change, unless they have been copied already."""
+        if not self.enabled:
+            return
         await self._taken()
         await self._baseline.copy_before_change(paths)
 
@@ -161,7 +180,7 @@ class BaselineTracker:
     @property
     def complete(self) -> bool:
         """False if a folder could not be copied. Only files that the agent names are then found there."""
-        return self._baseline.complete
+        return self.enabled and self._baseline.complete
 
     async def versions(self, change: FileChange) -> FileVersions:
         """Return the old and the current content of a changed file."""

@@ -44,7 +44,7 @@ from acp_tui.store.stored_sessions import BASELINE, StoredSession
 from acp_tui.workspace.baseline.file_change import FileChange, Limits
 from acp_tui.workspace.baseline.folder_snapshot import worktree_base
 from acp_tui.workspace.baseline.turn_history import HistoryLimits
-from acp_tui.workspace.files.file_access import FileAccess, path_context
+from acp_tui.workspace.files.file_access import FileAccess, path_context, remote_path_context
 from acp_tui.workspace.files.file_listing import FileListing
 from acp_tui.workspace.files.open_folder import Roots
 from acp_tui.workspace.git.worktree import META_FIELD, Worktree
@@ -123,6 +123,7 @@ class Conversation:
             self._reaper,
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
             origin=self._origin_of_baseline(forked),
+            enabled=not launch.is_remote,
             is_worth_keeping=lambda: options.can_rewind and bool(self.session.prompts),
         )
         self._is_resumed = bool(self.session.prompts)
@@ -138,7 +139,7 @@ class Conversation:
             policy=options.policy,
             identity=lambda: identity_of(launch, self.session.agent.name if self.session.agent else None),
             project=str(self.project_folder),
-            folder=str(self._roots.cwd),
+            folder=self.session_folder,
             note=self.note,
             rule_store=rule_store,
             run_rules=options.run_rules,
@@ -154,6 +155,7 @@ class Conversation:
         )
         files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_locator = DiffLocator(files, self.note)
+        paths = remote_path_context(self.session_folder) if launch.is_remote else path_context(files)
         self.mcp_access = OneShotServerClient(options.servers, self._roots.cwd)
         self.blocks_for = PromptBlockBuilder(files, self.session, self.mcp_access).blocks
         self._agent = AgentSupervisor(
@@ -163,7 +165,7 @@ class Conversation:
         self.own_server = OwnServer(
             self.session, self._gate, files, self._baseline, settings.tools, self.note, self._roots.cwd
         )
-        self.bridges = BridgeHost(self._gate, path_context(files), self._roots.directories, self.note)
+        self.bridges = BridgeHost(self._gate, paths, self._roots.directories, self.note)
         self._mcp_socket = AppSocket(
             self.own_server.socket_handlers() | self.bridges.socket_handlers(), self._reaper
         )
@@ -184,7 +186,7 @@ class Conversation:
         )
         self.subagents = SubagentControl(self.session, self._agent)
         self.agent_sessions = AgentSessions(
-            lambda: self._connection, str(self._roots.cwd), settings.timeouts.session
+            lambda: self._connection, self.session_folder, settings.timeouts.session
         )
         self.listing = FileListing(self._roots.directories, reaper=self._reaper)
         self.user_commands = UserCommands(self._roots.cwd, self._recorder)
@@ -193,6 +195,7 @@ class Conversation:
             self._recorder,
             self._gate,
             files,
+            paths,
             self._terminals,
             self._baseline,
             channel,
@@ -226,6 +229,11 @@ class Conversation:
     def cwd(self) -> Path:
         """The working directory, with symlinks resolved."""
         return self._roots.cwd
+
+    @property
+    def session_folder(self) -> str:
+        """The working directory as the agent knows it: on another machine, not the same as `cwd`."""
+        return self.launch.session_folder(str(self._roots.cwd))
 
     @property
     def project_folder(self) -> Path:
@@ -288,6 +296,7 @@ class Conversation:
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
             terminal_sign_in=self.options.terminal_sign_in,
+            remote=self.launch.is_remote,
         )
         async with self._wait_notices.during("to start"):
             await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
@@ -368,11 +377,13 @@ class Conversation:
         self.was_stopped = False
         await self._baseline.ready()
         try:
-            await self.rewind.begin_turn(checkpoint=self.options.can_rewind)
+            if self._baseline.enabled:
+                await self.rewind.begin_turn(checkpoint=self.options.can_rewind)
             return await prompt()
         finally:
             self._gate.turn_ended()
-            self.rewind.end_turn()
+            if self._baseline.enabled:
+                self.rewind.end_turn()
             title = self.session.title or self.folder.meta.get("title")  # an agent's list may have named it
             self.folder.update_meta(title=title, stop=self.session.stop_reason)
 
@@ -508,8 +519,9 @@ class Conversation:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
         everywhere = [change.inner or change for change in changes]  # also in the sessions of subagents
-        self._baseline.see(everywhere, history=history)
-        self._diff_locator.see(changes, history=history)
+        if not self.launch.is_remote:
+            self._baseline.see(everywhere, history=history)
+            self._diff_locator.see(changes, history=history)
         self._usage_facts.record(events, everywhere, history=history)
         self._context_warning.see(changes)
 

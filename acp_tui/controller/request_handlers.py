@@ -20,7 +20,7 @@ from acp_tui.controller.permission_gate import GUARD_OPTIONS, CallChangedError, 
 from acp_tui.controller.request_params import Params
 from acp_tui.controller.user_questions import Question, choose_option
 from acp_tui.errors import Refusal
-from acp_tui.permissions.subject import Subject, Target
+from acp_tui.permissions.subject import PathContext, Subject, Target
 from acp_tui.protocol.content import line_ends
 from acp_tui.protocol.qwen_questions import QwenQuestions, read_questions
 from acp_tui.schema_form.values import FormAnswer
@@ -34,7 +34,6 @@ from acp_tui.session.record import (
     innermost,
 )
 from acp_tui.session.state import Content, Diff, Elicitation, Permission, RequestId, Subagent, ToolCall
-from acp_tui.workspace.files.file_access import FileAccess, path_context
 from acp_tui.workspace.files.open_folder import OpenFolder, open_folder
 from acp_tui.workspace.terminals.terminals import Terminals, is_command_line
 
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from acp_tui.controller.mcp.bridge_host import BridgeHost
     from acp_tui.controller.mcp.own_server import AcpChannel
     from acp_tui.controller.recorder import Recorder
+    from acp_tui.workspace.files.file_access import FileAccess
 
 
 MAX_KEPT_TEXT = 1_000_000
@@ -59,6 +59,7 @@ class RequestHandlers:
         recorder: Recorder,
         gate: PermissionGate,
         files: FileAccess,
+        paths: PathContext,
         terminals: Terminals,
         baseline: BaselineTracker,
         channel: AcpChannel,
@@ -70,7 +71,7 @@ class RequestHandlers:
         self._gate = gate
         self._files = files
         self._cwd = str(files.roots.cwd)
-        self._path_context = path_context(files)
+        self._path_context = paths
         self._terminals = terminals
         self._baseline = baseline
         self._bridges = bridges
@@ -88,6 +89,9 @@ class RequestHandlers:
             "elicitation/create": self._elicit,
             "mcp/message": channel.answer,
         }
+        if launch.is_remote:  # not offered: its files and programs are those of another machine
+            for method in [name for name in self._methods if name.startswith(("fs/", "terminal/"))]:
+                del self._methods[method]
 
     async def __call__(self, method: str, params: Any, request_id: RequestId) -> dict[str, Any]:
         """Return the result of a request, or raise `Refusal`."""
@@ -136,7 +140,8 @@ class RequestHandlers:
         asked = replace(call)  # the call as it is now
         what = _described(call)
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
-        subject = subject.evolve(contents=await contents_after(asked, self._files))
+        if not self._launch.is_remote:
+            subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(
             pending.request_id,
             "permission",
@@ -152,7 +157,7 @@ class RequestHandlers:
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
             question.subagent = subagent.name
-        if self._gate.question_handler is not None:
+        if self._gate.question_handler is not None and not self._launch.is_remote:
             question.whole_file_diffs = await whole_file_diffs(asked, self._files)
         self._permission_questions.append(question)
         try:

@@ -71,6 +71,11 @@ class ConversationReview:
         self._restore_lock = threading.Lock()
 
     @property
+    def has_baseline(self) -> bool:
+        """False if the agent's files are on another machine, so that nothing can be listed."""
+        return self._baseline.enabled
+
+    @property
     def finds_all(self) -> bool:
         """True if all changed files are listed; False if only those that the agent names."""
         return self._baseline.complete

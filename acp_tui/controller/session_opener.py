@@ -42,6 +42,10 @@ LATE_HISTORY_SECONDS = 10.0
 """The longest wait for a history that some agents send after answering `session/load`."""
 
 
+RUNS_HERE = "it is a program of this machine, and the agent runs on another one"
+"""Why a remote agent does not get an MCP server."""
+
+
 class CannotReopen(NotSupported):
     """The agent can neither resume nor load sessions."""
 
@@ -188,9 +192,8 @@ class SessionOpener:
         """Return the folders and MCP servers for the session. Warn about those that the agent cannot use."""
         agent = self._session.agent
         assert agent is not None
-        found = session_parameters(
-            agent, self._launch, self._roots.directories[1:], self._servers, is_signed_in
-        )
+        directories = () if self._launch.is_remote else self._roots.directories[1:]
+        found = session_parameters(agent, self._launch, directories, self._servers, is_signed_in)
         self.mcp_servers = [*found.statuses, *map(not_sent, self._withheld_servers)]
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
         for sentence in [*found.warnings, *map(not_used_sentence, problems)]:
@@ -199,10 +202,13 @@ class SessionOpener:
         for notice in await add_tokens(sent, self._servers):
             self._note(notice)
         servers = [*sent, *await self._own_servers(agent, sent)]
-        return SessionSetup(str(self._roots.cwd), found.directories, servers)
+        folder = self._launch.session_folder(str(self._roots.cwd))
+        return SessionSetup(folder, found.directories, servers)
 
     async def _own_servers(self, agent: Agent, others: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Return a list with acp-tui's own MCP server; an empty list if the agent does not get the server."""
+        if self._launch.is_remote:
+            return []
         try:
             server = await self._own_server.server(agent)
         except UserError as error:
@@ -287,6 +293,11 @@ def session_parameters(
         names = []
     http, sse = (agent.can("mcpCapabilities", transport) for transport in ("http", "sse"))
     sent, others = servers_for_agent(servers, launch.name, http=http, sse=sse, is_signed_in=is_signed_in)
+    if launch.is_remote:
+        here = [one for one in sent if one.server.transport == "stdio" or one.bridge_reason is not None]
+        sent = [one for one in sent if one not in here]
+        left_out = [server for server in servers if server.name in {one.server.name for one in here}]
+        others += [UnsentServer(server, RUNS_HERE, intended=True) for server in left_out]
     statuses = [
         McpServerStatus(one.server.name, one.server.transport, bridge_reason=one.bridge_reason)
         for one in sent
@@ -323,20 +334,23 @@ async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
     return Noticed("info", f"The agent was given your token for {name}. The token {header.describe_end()}.")
 
 
-def client_capabilities(*, elicitation: bool = False, terminal_sign_in: bool = False) -> dict[str, Any]:
+def client_capabilities(
+    *, elicitation: bool = False, terminal_sign_in: bool = False, remote: bool = False
+) -> dict[str, Any]:
     """Return the `clientCapabilities` of `initialize`.
 
     `elicitation`: forms can be shown to a user. `terminal_sign_in`: sign-in programs can run in a terminal.
+    `remote`: the agent runs on another machine, so that neither files nor programs of this one are for it.
     """
+    workspace = {} if remote else {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
     capabilities: dict[str, Any] = {
-        "fs": {"readTextFile": True, "writeTextFile": True},
-        "terminal": True,
+        **workspace,
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "subagents": {},
         # Several agents run commands themselves and report the output only in this extension.
         "_meta": {"terminal_output": True},
     }
-    if terminal_sign_in:
+    if terminal_sign_in and not remote:
         capabilities["auth"] = {"terminal": True}
         # An older extension: several agents use it to suggest the command that signs in.
         capabilities["_meta"]["terminal-auth"] = True

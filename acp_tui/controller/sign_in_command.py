@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from acp_tui.errors import UserError
 from acp_tui.session.safe_text import escape_line
 
 if TYPE_CHECKING:
@@ -16,7 +17,10 @@ def sign_in_command(launch: Launch, method: AuthMethod) -> tuple[list[str], dict
 
     For a method of the type "terminal", the command is the agent's own program with the method's arguments.
     For another method, the agent suggests the command, which must not be run before the user has agreed.
+    Raises `UserError` if the agent runs on another machine: it must not choose programs of this one.
     """
+    if launch.is_remote:
+        raise UserError(f'Sign-in method "{method.name}" needs a program on the machine of {launch.title}.')
     if method.kind == "terminal" or method.suggested is None:
         return [*launch.command, *method.args], {**launch.env, **method.env}
     suggested = method.suggested

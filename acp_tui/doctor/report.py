@@ -142,10 +142,10 @@ def build_report(
         sentence = "the agent did not exit when its stdin was closed, and had to be ended"
         deviations.append(Violation("outlives-its-input", sentence))
     return {
-        "started": process is not None and process.pid is not None,
+        "started": process is not None and (process.pid is not None or bool(process.command)),
         "agent": _agent(session.agent),
         "command": shlex.join(conversation.launch.command),
-        "cwd": str(conversation.options.cwd),
+        "cwd": conversation.launch.session_folder(str(conversation.options.cwd)),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         **_session_offers(session),
         "extensions": _extensions(records),

@@ -43,7 +43,7 @@ class AgentIdentity:
 
 def identity_of(launch: Launch, own_name: str | None = None) -> AgentIdentity:
     """Return the identity of a launched agent. `own_name` is the name in the answer to `initialize`."""
-    if not launch.ad_hoc:
+    if not launch.ad_hoc and launch.address is None:
         return AgentIdentity(launch.name)
     digest = hashlib.sha256(json.dumps(list(launch.command)).encode()).hexdigest()[:32]
     return AgentIdentity(f"{AD_HOC}{digest}", redact_text(shlex.join(launch.command)), own_name)

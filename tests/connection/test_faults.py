@@ -182,6 +182,7 @@ async def test_an_agent_that_loses_its_watcher_is_ended(client: MakeClient) -> N
     connection = await agent.open()
     turn = asyncio.ensure_future(connection.prompt(SESSION, text("go")))
     await until(agent.said)
+    assert connection.pid is not None
     os.kill(parent(connection.pid), signal.SIGKILL)
     with pytest.raises(AgentGone, match="was ended because its watcher process was killed"):
         await turn

@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import CANCELLED, OK, add_account_options, require_agent
+from acp_tui.cli.options import CANCELLED, OK, add_account_options, add_remote_options, require_agent
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_account_options(parser)
+    add_remote_options(parser)
     parser.add_argument("--method", metavar="ID", help="the sign-in method, by id or name (default: ask)")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
@@ -24,7 +25,7 @@ def run(args: argparse.Namespace) -> int:
 
     require_agent(args.agent, args.program)
     try:
-        account, method = asyncio.run(sign_in(args.agent, args.program, args.method))
+        account, method = asyncio.run(sign_in(args))
     except KeyboardInterrupt:
         raise UserError("The sign-in was cancelled.", exit_code=CANCELLED) from None
     if args.json:

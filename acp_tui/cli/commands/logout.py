@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import TYPE_CHECKING
 
-from acp_tui.cli.options import CANCELLED, OK, add_account_options, require_agent
+from acp_tui.cli.options import CANCELLED, OK, add_account_options, add_remote_options, require_agent
 from acp_tui.errors import UserError
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     add_account_options(parser)
+    add_remote_options(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -23,7 +24,7 @@ def run(args: argparse.Namespace) -> int:
 
     require_agent(args.agent, args.program)
     try:
-        account = asyncio.run(sign_out(args.agent, args.program))
+        account = asyncio.run(sign_out(args))
     except KeyboardInterrupt:
         raise UserError("Cancelled.", exit_code=CANCELLED) from None
     if args.json:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from acp_tui.cli.options import OK, REPEATABLE, add_account_options, require_agent
 from acp_tui.cli.project_trust import wide_workspace
-from acp_tui.config.agent_catalogue import launch_from_command, resolve_launch
+from acp_tui.config.agent_catalogue import launch_from_command, require_command, resolve_launch
 from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_line
 
@@ -71,6 +71,7 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(f"Other machines can reach {host}: --tls-cert and --tls-key are required.")
     token = secrets.token_urlsafe(32) if args.token_file is None else _read_token(args.token_file)
     launch = launch_from_command(args.program) if args.program else resolve_launch(args.agent, load(folder))
+    require_command(launch)
     log_to_file()
     asyncio.run(_serve(args, launch, folder, token, tls))
     return OK

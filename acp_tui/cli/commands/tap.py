@@ -11,7 +11,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from acp_tui.config.agent_catalogue import Launch, is_url, known_agents, program_name, resolve_launch
+from acp_tui.config.agent_catalogue import (
+    Launch,
+    is_url,
+    known_agents,
+    program_name,
+    require_command,
+    resolve_launch,
+)
 from acp_tui.config.own_files import MAX_RECORDED_BYTES
 from acp_tui.config.paths import paths
 from acp_tui.config.validators import InvalidValueError, size
@@ -100,7 +107,9 @@ def _launch(agent: str | None, command: list[str], settings: Settings) -> Launch
     if agent is not None:
         if agent not in known_agents(settings) and shutil.which(agent):
             raise UsageError(f"To tap a command, write: acp-tui tap -- {escape_line(agent)} …")
-        return resolve_launch(agent, settings)
+        launch = resolve_launch(agent, settings)
+        require_command(launch)
+        return launch
     if not command:
         raise UsageError("Name an agent (see `acp-tui agents`), or give a command: acp-tui tap -- PROG ARGS.")
     if is_url(command[0]):

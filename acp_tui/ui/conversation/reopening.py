@@ -225,7 +225,11 @@ class AgentReadiness:
         if self._runner.sign_in.waiting:
             return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"
         if session.phase == "dead":
-            return "starting" if self._runner.opening else f"ended · {self._restart_key} restarts it"
+            prepared = self._runner.prepared
+            is_connected = prepared is not None and prepared.conversation.launch.address is not None
+            ended = "disconnected" if is_connected else "ended"
+            again = "connects again" if is_connected else "restarts it"
+            return "starting" if self._runner.opening else f"{ended} · {self._restart_key} {again}"
         if session.cancelling:
             return f"not responding · {self._restart_key} restarts the agent"
         return ""

@@ -74,6 +74,10 @@ class TouchedFiles:
         return file, True
 
 
+REMOTE_FILES = (
+    "The agent's files are on another machine. acp-tui sees only what the agent reports, and cannot compare, "
+    "review or revert changes."
+)
 STATUS_LETTERS = {"added": "A", "modified": "M", "deleted": "D", "mode": "x", "unknown": "?"}
 ACCEPTED_SIGN = "✓"
 AGENT_MARK = "➤"
@@ -176,6 +180,8 @@ class FilesPane(Pane):
         changed = self._changed()
         others = [path for path in self._touched_files.files if path not in changed]
         if not changed and not others:
+            if self._is_remote:
+                return [text_item(f"No files reported yet. {REMOTE_FILES}", palette.dim)]
             if self._finds_all:
                 return [text_item("No files touched yet.", palette.dim)]
             text = "No files reported yet. Only files that the agent reports can be listed."
@@ -184,6 +190,8 @@ class FilesPane(Pane):
         items += [self._item(path) for path in changed]
         if not changed:
             items.append(text_item("No changes yet.", palette.dim))
+        if self._is_remote:
+            items.append(text_item(REMOTE_FILES, palette.dim))
         if others:
             items.append(heading_item("Looked at", f"{len(others):,}"))
             items += [self._item(path) for path in others]
@@ -203,6 +211,12 @@ class FilesPane(Pane):
         """
         conversation = self.source.conversation
         return self._changes is None or conversation is None or conversation.finds_all_changes
+
+    @property
+    def _is_remote(self) -> bool:
+        """True if the files are on another machine."""
+        conversation = self.source.conversation
+        return conversation is not None and conversation.launch.is_remote
 
     def _item(self, path: str) -> PaneItem:
         change = self.change_of(path)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from acp_tui.session.offered_options import offered_options, value_name
 from acp_tui.session.safe_text import escape_line, visible_excerpt
+from acp_tui.ui.panes.files import REMOTE_FILES
 from acp_tui.ui.panes.pane import Pane, PaneItemAction
 from acp_tui.ui.panes.pane_list import PaneItem, fact_item, heading_item, label_column_width, text_item
 from acp_tui.ui.theme.palette import current_palette
@@ -85,9 +86,15 @@ class SessionPane(Pane):
                 yield self._fact("custom", ", ".join(_custom_name(*one) for one in custom.items()))
         else:
             yield text_item("The agent sent no name or version.", palette.dim)
+        conversation = self.source.conversation
+        is_connected = conversation is not None and conversation.launch.address is not None
+        if conversation is not None and conversation.launch.is_remote:
+            yield text_item(REMOTE_FILES, palette.dim)
         if (process := session.process) is not None:
             if process.command:
-                yield self._fact("command", escape_line(" ".join(process.command)))
+                yield self._fact(
+                    "address" if is_connected else "command", escape_line(" ".join(process.command))
+                )
             if process.pid is not None and session.phase != "dead":
                 yield self._fact("PID", str(process.pid))
 
@@ -117,6 +124,8 @@ class SessionPane(Pane):
         if session.title:
             yield self._fact("title", escape_line(session.title))
         yield self._fact("folder", escape_line(self.source.cwd or session.cwd or "–"))
+        if conversation is not None and conversation.launch.is_remote:
+            yield self._fact("folder there", escape_line(conversation.session_folder))
         for directory in session.directories:
             yield self._fact("also in", escape_line(directory))
         if session.session_id:

@@ -284,6 +284,11 @@ def _require_regular(status: os.stat_result, path: str) -> None:
         raise open_folder.unreadable(path, "it is not a regular file")
 
 
+def remote_path_context(folder: str) -> PathContext:
+    """Return the context for paths on another machine, which are compared as text."""
+    return PathContext(cwd=folder, roots=[folder], resolve=os.path.normpath)
+
+
 def path_context(files: FileAccess) -> PathContext:
     """Return the context for classifying the paths in the requests of a conversation."""
     return PathContext(

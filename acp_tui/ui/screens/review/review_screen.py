@@ -177,6 +177,8 @@ class ReviewScreen(Dialog[None]):
         if self.state.path not in paths:
             self.state.path = paths[0] if paths else None
         note = "" if self.review.finds_all else "Only files reported by the agent are listed."
+        if not self.review.has_baseline:
+            note = "The files are on another machine."
         self.files.show_files(listed, note)
         if self._fit():
             self.call_after_refresh(self.update)  # the diff has another width now

@@ -103,6 +103,8 @@ class ReviewState:
 
     def message(self, undo_key: str, *, compared: bool) -> str:
         """Return the text shown instead of a diff. `compared`: whether the files on disk have been read."""
+        if not self._review.has_baseline:
+            return "The agent's files are on another machine, so their changes cannot be reviewed here."
         if self.path is not None and (verdict := self._review.model.verdicts().get(self.path)):
             word = "Accepted" if verdict == "accept" else "Reverted"
             return f"{word}. {undo_key} undoes the last decision."

@@ -1,0 +1,142 @@
+"""The address of an agent that runs on another machine, and what a connection to it needs."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from acp_tui.config.validators import InvalidValueError, invalid_value
+from acp_tui.errors import UsageError, UserError
+
+TOKEN_VARIABLE = "ACP_TUI_TOKEN"  # noqa: S105 - the name, not a token
+"""The environment variable with the token of an address that is given on the command line."""
+MAX_TOKEN_BYTES = 16_384
+_ADDRESS = re.compile(r"wss?://", re.IGNORECASE)
+_PRINTABLE = re.compile(r"[!-~]+")
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[ -~]*")
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_OF_WEBSOCKET = ("connection", "host", "upgrade", "content-length", "transfer-encoding")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAddress:
+    """A WebSocket address with the headers, the token and the certificates to use for it."""
+
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict)  # the values can refer to variables: `${VAR}`
+    token_command: tuple[str, ...] = ()  # prints the token
+    token_file: Path | None = None
+    token_variable: str | None = None  # the environment variable that can contain the token
+    ca_file: Path | None = None  # trusted in place of the certificates that this machine trusts
+    allow_insecure: bool = False  # `ws://` may lead to another machine
+
+    @property
+    def host(self) -> str:
+        """The name or the address of the machine, with the port if the URL has one."""
+        return urlsplit(self.url).netloc
+
+    def read_headers(self) -> dict[str, str]:
+        """Return the headers with their variables expanded. Raises `UserError`."""
+        found = {name: _VARIABLE.sub(_value_of, value) for name, value in self.headers.items()}
+        for name, value in found.items():
+            if not _HEADER_VALUE.fullmatch(value):
+                raise UserError(f"the header {name} contains characters that a header cannot have")
+        return found
+
+    def read_token(self) -> str | None:
+        """Return the token of the file or of the environment; None if there is none. Raises `UserError`."""
+        if self.token_file is not None:
+            try:
+                with self.token_file.open("rb") as file:
+                    content = file.read(MAX_TOKEN_BYTES + 1)
+            except OSError as error:
+                raise UserError(f"the token file {self.token_file}: {error.strerror}") from None
+            return checked_token(content, f"the token file {self.token_file}")
+        if self.token_variable is not None and (text := os.environ.get(self.token_variable)):
+            return checked_token(os.fsencode(text), self.token_variable)
+        return None
+
+
+def checked_token(content: bytes, source: str) -> str:
+    """Return a token without the line end. Raises `UserError`, which names the source but never the token."""
+    text = content.strip().decode("ascii", "replace")
+    if not text:
+        raise UserError(f"{source} contains no token")
+    if len(content) > MAX_TOKEN_BYTES or not _PRINTABLE.fullmatch(text):
+        raise UserError(f"{source} contains something else than one token on one line")
+    return text
+
+
+def is_remote_address(text: str) -> bool:
+    """Return True for what begins with `ws://` or `wss://`."""
+    return _ADDRESS.match(text) is not None
+
+
+def checked_url(value: Any) -> str:
+    """Validate the URL of a remote agent, except for `require_safe`."""
+    if not isinstance(value, str) or not is_remote_address(value):
+        raise invalid_value("a WebSocket address such as wss://host/acp", value)
+    if not _PRINTABLE.fullmatch(value) or "\\" in value:
+        raise InvalidValueError("an address contains no spaces, and only ASCII characters")
+    try:
+        parts = urlsplit(value)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        has_host = False
+    if not has_host:
+        raise invalid_value("a WebSocket address such as wss://host/acp", value)
+    if "@" in parts.netloc:
+        raise InvalidValueError("an address contains no user name and no password; use a token")
+    if parts.fragment:
+        raise InvalidValueError("an address has no part after #")
+    return value
+
+
+def require_safe(address: RemoteAddress) -> None:
+    """Raise `UsageError` if messages would reach another machine without encryption."""
+    parts = urlsplit(address.url)
+    if parts.scheme.lower() == "ws" and not address.allow_insecure and not _is_this_machine(parts):
+        raise UsageError(
+            f"{parts.hostname} is another machine, and ws:// is not encrypted: use wss://, an SSH tunnel, "
+            "or `allow_insecure = true` in the agent's settings."
+        )
+
+
+def _is_this_machine(parts: SplitResult) -> bool:
+    import ipaddress
+
+    host = (parts.hostname or "").lower()
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def headers(value: Any) -> dict[str, str]:
+    """Validate a table of headers."""
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise invalid_value("a table of strings", value)
+    for name in value:
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_WEBSOCKET or name.lower()[:4] == "sec-":
+            raise InvalidValueError(f"{name!r} cannot be used as the name of a header")
+    return dict(value)
+
+
+def remote_folder(value: Any) -> str:
+    """Validate the path of a folder on another machine."""
+    if isinstance(value, str) and value.startswith("/") and "\0" not in value:
+        return value
+    raise invalid_value("an absolute path", value)
+
+
+def _value_of(reference: re.Match[str]) -> str:
+    value = os.environ.get(reference[1])
+    if value is None:
+        raise UserError(f"the environment variable {reference[1]} is not set")
+    return value
