@@ -275,7 +275,9 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
 def require_command(launch: Launch) -> None:
     """Raise `UsageError` for an agent that is not started by a command."""
     if launch.address is not None:
-        raise UsageError(f"{launch.title} runs on another machine, at {launch.command[0]}: no command starts it.")
+        raise UsageError(
+            f"{launch.title} runs on another machine, at {launch.command[0]}: no command starts it."
+        )
 
 
 @cache

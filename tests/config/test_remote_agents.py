@@ -90,7 +90,7 @@ def test_a_project_cannot_define_a_remote_agent(project: Path) -> None:
     settings = load(project, environ={})
     assert known_agents(settings)["demo"].address is None
     assert settings.agents == {}
-    with pytest.raises(UserError, match="wss://evil.example/acp"):
+    with pytest.raises(UserError, match="is an address"):
         resolve_launch("wss://evil.example/acp", settings)
 
 

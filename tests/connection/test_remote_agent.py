@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import sys
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,10 @@ import pytest
 from acp_tui.config.agent_catalogue import Launch
 from acp_tui.config.remote_address import RemoteAddress
 from acp_tui.connection import remote_agent
-from acp_tui.connection.agent_connection import AgentConnection
 from acp_tui.connection.errors import AgentGone, CannotStart
-from tests.support.connection import REPOSITORY, SESSION, Client, text
-from tests.support.remote_server import TOKEN, RemoteServer, certificate, free_port, remote_server
+from acp_tui.connection.params import SessionSetup
+from tests.support.connection import SESSION, Client, text
+from tests.support.remote_server import SCRIPT, TOKEN, certificate, free_port, remote_server
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
@@ -27,13 +26,8 @@ if TYPE_CHECKING:
 
     from websockets.asyncio.server import ServerConnection
 
-AGENT = [
-    sys.executable,
-    "-c",
-    f"import sys; sys.path.insert(0, {str(REPOSITORY)!r}); sys.argv = ['script']; "
-    "from runpy import run_module; run_module('tests.fake_agents.script', run_name='__main__')",
-]
 MEGABYTE = 1_000_000
+SETUP = SessionSetup("/srv/project")
 
 
 @contextlib.asynccontextmanager
@@ -75,10 +69,10 @@ def update(words: str) -> str:
 
 
 async def test_a_turn_runs_over_a_websocket(caplog: pytest.LogCaptureFixture) -> None:
-    with remote_server(AGENT) as server, caplog.at_level(logging.DEBUG):
+    with remote_server(SCRIPT) as server, caplog.at_level(logging.DEBUG):
         async with connected(server.url) as client:
             await client.connection.initialize({})
-            await client.connection.new_session(setup())
+            await client.connection.new_session(SETUP)
             stop = await client.connection.prompt(SESSION, text(json.dumps([["say", "hello"]])))
     assert stop == "end_turn"
     assert client.said() == ["hello"]
@@ -91,7 +85,7 @@ async def test_the_token_and_the_headers_are_sent_and_never_logged(
 ) -> None:
     (tmp_path / "token").write_text(f"{TOKEN}\n")
     monkeypatch.setenv("TEAM", "secret-team")
-    with remote_server(AGENT, token=TOKEN) as server, caplog.at_level(logging.DEBUG):
+    with remote_server(SCRIPT, token=TOKEN) as server, caplog.at_level(logging.DEBUG):
         async with connected(server.url, token_file=tmp_path / "token", headers={"X-Team": "a ${TEAM}"}):
             pass
     sent = {name.lower(): value for name, value in server.headers[0].items()}
@@ -101,7 +95,7 @@ async def test_the_token_and_the_headers_are_sent_and_never_logged(
 
 
 async def test_a_command_prints_the_token() -> None:
-    with remote_server(AGENT, token=TOKEN) as server:
+    with remote_server(SCRIPT, token=TOKEN) as server:
         async with connected(server.url, token_command=("echo", TOKEN)):
             pass
     assert len(server.headers) == 1
@@ -136,7 +130,7 @@ async def test_garbage_is_recorded_and_binary_frames_are_ignored() -> None:
 
 
 async def test_a_redirect_on_the_same_host_is_followed(tmp_path: Path) -> None:
-    with remote_server(AGENT, redirect="/other") as server:
+    with remote_server(SCRIPT, redirect="/other") as server:
         async with connected(server.url):
             pass
     assert len(server.headers) == 2
@@ -144,7 +138,7 @@ async def test_a_redirect_on_the_same_host_is_followed(tmp_path: Path) -> None:
 
 async def test_a_certificate_of_ones_own_is_accepted_if_it_is_named(tmp_path: Path) -> None:
     context, file = certificate(tmp_path)
-    with remote_server(AGENT, tls=context) as server:
+    with remote_server(SCRIPT, tls=context) as server:
         async with connected(server.url, ca_file=file) as client:
             await client.connection.initialize({})
 
@@ -153,33 +147,32 @@ async def test_a_certificate_of_ones_own_is_accepted_if_it_is_named(tmp_path: Pa
 
 
 async def test_a_server_that_does_not_run_is_reported() -> None:
-    port = free_port()
-    assert await fault(f"ws://127.0.0.1:{port}/acp") == (
-        f"Remote Agent cannot be reached: 127.0.0.1:{port} refused the connection: no server is running there."
-    )
+    host = f"127.0.0.1:{free_port()}"
+    sentence = f"{host} refused the connection: no server is running there."
+    assert await fault(f"ws://{host}/acp") == f"Remote Agent cannot be reached: {sentence}"
 
 
 async def test_a_wrong_token_is_reported_without_the_token(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("wrong-token")
-    with remote_server(AGENT, token=TOKEN) as server:
+    with remote_server(SCRIPT, token=TOKEN) as server:
         said = await fault(server.url, token_file=tmp_path / "token")
     assert "HTTP status 401; check the token" in said
     assert "wrong-token" not in said
 
 
 async def test_a_missing_token_is_reported() -> None:
-    with remote_server(AGENT, token=TOKEN) as server:
+    with remote_server(SCRIPT, token=TOKEN) as server:
         assert "401; it requires a token: --token-file FILE, ACP_TUI_TOKEN" in await fault(server.url)
 
 
 async def test_a_refusal_is_reported() -> None:
-    with remote_server(AGENT, refuse=HTTPStatus.FORBIDDEN) as server:
+    with remote_server(SCRIPT, refuse=HTTPStatus.FORBIDDEN) as server:
         assert "answered with HTTP status 403; the token is not allowed" in await fault(server.url)
 
 
 async def test_a_certificate_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     context, _ = certificate(tmp_path)
-    with remote_server(AGENT, tls=context) as server:
+    with remote_server(SCRIPT, tls=context) as server:
         said = await fault(server.url)
     assert "is not trusted (self-signed certificate); --ca-file FILE names another CA." in said
     assert server.headers == []
@@ -187,7 +180,7 @@ async def test_a_certificate_that_nobody_knows_is_refused(tmp_path: Path) -> Non
 
 async def test_a_certificate_of_another_host_is_refused(tmp_path: Path) -> None:
     context, file = certificate(tmp_path)
-    with remote_server(AGENT, tls=context) as server:
+    with remote_server(SCRIPT, tls=context) as server:
         said = await fault(server.url.replace("127.0.0.1", "localhost"), ca_file=file)
     assert "is not trusted (" in said
     assert server.headers == []
@@ -195,7 +188,7 @@ async def test_a_certificate_of_another_host_is_refused(tmp_path: Path) -> None:
 
 async def test_a_redirect_to_another_host_is_refused(tmp_path: Path) -> None:
     (tmp_path / "token").write_text(TOKEN)
-    with remote_server(AGENT) as other, remote_server(AGENT, redirect=f"{other.url}?key=1") as server:
+    with remote_server(SCRIPT) as other, remote_server(SCRIPT, redirect=f"{other.url}?key=1") as server:
         said = await fault(server.url, token_file=tmp_path / "token")
     assert said.endswith(f"it redirects to another host, which is not followed: {other.url}.")
     assert other.headers == []
@@ -203,8 +196,8 @@ async def test_a_redirect_to_another_host_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("tls", [True, False])
 async def test_a_server_with_another_protocol_is_reported(tmp_path: Path, *, tls: bool) -> None:
-    context, file = certificate(tmp_path)
-    with remote_server(AGENT, tls=context if tls else None) as server:
+    context, _ = certificate(tmp_path)
+    with remote_server(SCRIPT, tls=context if tls else None) as server:
         said = await fault(server.url.replace("wss", "ws") if tls else server.url.replace("ws", "wss"))
     assert said.startswith("Remote Agent cannot be reached: ")
     assert "\n" not in said
@@ -235,7 +228,7 @@ async def test_what_is_missing_here_is_reported(options: dict[str, Any], sentenc
 async def prompted(client: Client) -> asyncio.Task[str]:
     """Begin a turn that does not end."""
     await client.connection.initialize({})
-    await client.connection.new_session(setup())
+    await client.connection.new_session(SETUP)
     steps = json.dumps([["say", "working"], ["wait_for_cancel"]])
     turn = asyncio.create_task(client.connection.prompt(SESSION, text(steps)))
     await until(client.said)
@@ -243,7 +236,7 @@ async def prompted(client: Client) -> asyncio.Task[str]:
 
 
 async def test_a_connection_cut_in_a_frame_ends_the_turn() -> None:
-    with remote_server(AGENT) as server:
+    with remote_server(SCRIPT) as server:
         async with connected(server.url) as client:
             turn = await prompted(client)
             server.cut_in_frame()
@@ -313,8 +306,7 @@ async def test_everything_is_sent_before_the_connection_is_closed() -> None:
     received: list[Any] = []
 
     async def talk(connection: ServerConnection) -> None:
-        async for message in connection:
-            received.append(message)
+        received.extend([message async for message in connection])
 
     with remote_server(talk=talk) as server:
         async with connected(server.url) as client:
@@ -324,13 +316,5 @@ async def test_everything_is_sent_before_the_connection_is_closed() -> None:
             await until(lambda: len(received) == 100)
 
 
-def setup() -> Any:
-    from acp_tui.connection.params import SessionSetup
-
-    return SessionSetup("/srv/project")
-
-
 def test_the_limits_are_those_that_the_documentation_names() -> None:
     assert (remote_agent.MAX_FRAME_BYTES, remote_agent.PING_SECONDS) == (64 * 1024 * 1024, 20.0)
-    assert AgentConnection is not None
-    assert RemoteServer is not None

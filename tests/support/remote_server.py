@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import socket
 import ssl
 import subprocess
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from websockets.asyncio.server import ServerConnection, serve
@@ -17,13 +20,15 @@ from websockets.exceptions import ConnectionClosed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
-    from pathlib import Path
 
     from websockets.http11 import Request, Response
 
     Talk = Callable[[ServerConnection], Awaitable[None]]
 
 TOKEN = "token-of-the-test-8f3a"
+SCRIPT = [sys.executable, "-m", "tests.fake_agents.script"]
+"""The agent that executes the steps in a prompt. The server starts agents in the repository."""
+REPOSITORY = Path(__file__).parents[2]
 
 
 @dataclass
@@ -38,6 +43,8 @@ class RemoteServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     """The headers of each request for a connection, including refused ones."""
     connections: list[ServerConnection] = field(default_factory=list)
+    received: list[dict[str, Any]] = field(default_factory=list)
+    """The messages that agents have received."""
 
     @property
     def url(self) -> str:
@@ -47,6 +54,11 @@ class RemoteServer:
         """Cut all connections without a closing handshake."""
         for connection in list(self.connections):
             self.loop.call_soon_threadsafe(connection.transport.abort)
+
+    def stop(self) -> None:
+        """End the server. The port is free afterwards."""
+        self.loop.call_soon_threadsafe(self.stop_event.set)
+        self.thread.join(30)
 
     def cut_in_frame(self) -> None:
         """Send the beginning of a text frame of 100 bytes on all connections, and then cut them."""
@@ -69,7 +81,6 @@ def remote_server(
     redirect: str | None = None,
     refuse: HTTPStatus | None = None,
     port: int = 0,
-    cwd: Path | None = None,
 ) -> Iterator[RemoteServer]:
     """Run a server.
 
@@ -81,7 +92,6 @@ def remote_server(
         redirect: The address to redirect to, for the path `/acp`.
         refuse: The status with which every connection is refused.
         port: The port; 0 for a free one.
-        cwd: The folder of the agents.
     """
     ready: list[RemoteServer] = []
     started = threading.Event()
@@ -104,7 +114,9 @@ def remote_server(
         async def handle(connection: ServerConnection) -> None:
             server.connections.append(connection)
             with suppress(ConnectionClosed):
-                await (talk(connection) if talk is not None else _run_agent(connection, command, cwd))
+                await (
+                    talk(connection) if talk is not None else _run_agent(connection, command, server.received)
+                )
 
         def add_id(_connection: Any, _request: Any, response: Response) -> None:
             response.headers["Acp-Connection-Id"] = "connection-42"
@@ -132,17 +144,20 @@ def remote_server(
     thread.start()
     started.wait(30)
     server = ready[0]
+    server.thread = thread
     try:
         yield server
     finally:
-        server.loop.call_soon_threadsafe(server.stop_event.set)
-        thread.join(30)
+        if thread.is_alive():
+            server.stop()
 
 
-async def _run_agent(connection: ServerConnection, command: Sequence[str], cwd: Path | None) -> None:
+async def _run_agent(
+    connection: ServerConnection, command: Sequence[str], received: list[dict[str, Any]]
+) -> None:
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, limit=1 << 27, cwd=cwd
+        *command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, limit=1 << 27, cwd=REPOSITORY
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -157,6 +172,7 @@ async def _run_agent(connection: ServerConnection, command: Sequence[str], cwd: 
     try:
         async for message in connection:
             assert isinstance(message, str)
+            received.append(json.loads(message))
             process.stdin.write(message.encode() + b"\n")
     finally:
         sender.cancel()
