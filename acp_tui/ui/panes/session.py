@@ -125,7 +125,7 @@ class SessionPane(Pane):
             yield self._fact("title", escape_line(session.title))
         yield self._fact("folder", escape_line(self.source.cwd or session.cwd or "–"))
         if conversation is not None and conversation.launch.is_remote:
-            yield self._fact("folder there", escape_line(conversation.session_folder))
+            yield self._fact("its folder", escape_line(conversation.session_folder))
         for directory in session.directories:
             yield self._fact("also in", escape_line(directory))
         if session.session_id:

@@ -62,7 +62,7 @@ async def test_the_agent_gets_the_folder_there_and_neither_files_nor_terminals(p
     ("pane", "texts"),
     [
         ("files", ("No files reported yet.", "on another machine.")),
-        ("session", ("folder there", "/srv/project", "address", "on another machine.")),
+        ("session", ("its folder", "/srv/project", "address", "on another machine.")),
     ],
 )
 async def test_the_panes_say_that_the_files_are_elsewhere(
