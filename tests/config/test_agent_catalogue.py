@@ -150,7 +150,7 @@ def test_a_folder_file_or_url_in_place_of_an_agent_is_called_what_it_is(
     assert caught.value.exit_code == 2
     with pytest.raises(UserError, match=r"is a file, not the name of an agent.*--command"):
         agent_catalogue.resolve_launch(str(program), settings)
-    with pytest.raises(UserError, match="is a URL, not the name of an agent"):
+    with pytest.raises(UserError, match="is a URL, but not a WebSocket address"):
         agent_catalogue.resolve_launch("https://example.com/agent", settings)
     with pytest.raises(UserError, match="Unknown agent"):
         agent_catalogue.resolve_launch("x" * 5000, settings)
@@ -259,7 +259,7 @@ def test_an_agent_without_a_command_is_reported(configure: Configure) -> None:
     [problem] = agent_catalogue.settings_problems(settings)
     assert (problem.line, problem.key) == (1, "agents.ours")
     with pytest.raises(
-        UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .*`command` is missing'
+        UserError, match=r'The agent "ours" cannot be used: .*config\.toml:1: .*`command` or `url` is missing'
     ):
         agent_catalogue.resolve_launch("ours", settings)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from acp_tui.config.agent_catalogue import Launch
 from acp_tui.controller import FileChange, McpServerStatus
 from acp_tui.review.decisions import Review
 from acp_tui.session.growing_text import GrowingText
@@ -110,6 +111,7 @@ class FakeConversation:
     class folder:  # noqa: N801
         id = "20261120-101500-claude-code-3f2a"
 
+    launch = Launch("claude-code", "Claude Code", ["npx", "claude-code-acp"])
     finds_all_changes = True
     log_path = "/home/ada/.local/share/acp-tui/sessions/20261120-101500-claude-code-3f2a/wire.jsonl"
     mcp_servers: ClassVar = [

@@ -34,7 +34,7 @@ def test_worktrees_of_a_killed_comparison_come_back_as_tabs_and_in_the_list(tmp_
             "1 tests.fake_agents.script-1: ", "2 tests.fake_agents.script-2: ", "shop (worktree)", "idle"
         )
         again.type(F4)
-        again.sees("tests.fake_agents.script-1: ", "1 file changed")
+        again.sees("tests.fake_agents.script-1: ", "1     1")  # a turn, a changed file
         again.type(ESC)
         again.until(lambda: "Recorded sessions" not in again.screen, "the conversation")
         for _ in range(2):

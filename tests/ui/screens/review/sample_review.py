@@ -70,6 +70,7 @@ class SampleReview(ConversationReview):
 class SampleBaseline:
     """Finds all changes."""
 
+    enabled = True
     complete = True
     is_ready = False
 
