@@ -1,4 +1,4 @@
-"""A model's settings, the tools it is offered, and what a request to it yields. Imports no model library."""
+"""A model's settings, its tools, and what requests and calls yield. Imports no model library."""
 
 from __future__ import annotations
 
@@ -113,6 +113,21 @@ class CallRequest:
     name: str
     arguments: dict[str, Any]
     problem: str = ""
+
+
+@dataclass(frozen=True)
+class Image:
+    data: bytes
+    media_type: str
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What a call came to: text and images for the model. An error goes back to the model as well."""
+
+    text: str
+    is_error: bool = False
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True)
