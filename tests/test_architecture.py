@@ -84,9 +84,9 @@ def test_pure_packages_use_neither_files_nor_clock(package: str) -> None:
 @pytest.mark.parametrize(
     ("libraries", "packages"),
     [
-        (("acp",), ("connection", "demo")),
+        (("acp",), ("connection", "demo", "local_agent")),
         (("textual", "rich"), ("ui",)),
-        (("mcp", "mcp_types"), ("mcp", "demo")),
+        (("mcp", "mcp_types"), ("mcp", "demo", "local_agent")),
     ],
 )
 def test_the_sdk_and_textual_are_imported_only_in_their_packages(
@@ -114,6 +114,17 @@ def test_no_other_package_imports_the_demo_agent() -> None:
         if room(path) != "demo":
             loaded = list(imports(parsed(path), when_loaded=True))
             assert not any(is_of(module, "acp_tui.demo") for module in loaded), name(path)
+
+
+def test_the_built_in_agent_imports_nothing_of_the_client_and_the_client_nothing_of_it() -> None:
+    for path in MODULES:
+        own = [module for module in imports(parsed(path)) if is_of(module, "acp_tui")]
+        if room(path) == "local_agent":
+            assert [
+                each for each in own if each != "acp_tui" and not is_of(each, "acp_tui.local_agent")
+            ] == []
+        else:
+            assert [each for each in own if is_of(each, "acp_tui.local_agent")] == [], name(path)
 
 
 def test_own_files_are_opened_in_one_place() -> None:
