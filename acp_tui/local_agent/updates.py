@@ -103,7 +103,7 @@ class Updates:
         raw_input: Any = None,
     ) -> None:
         """Announce a tool call."""
-        changes = {"content": content, "locations": locations, "rawInput": raw_input}
+        changes: dict[str, Any] = {"content": content, "locations": locations, "rawInput": raw_input}
         self._open_calls[call_id] = None
         self.send("tool_call", toolCallId=call_id, title=title, kind=kind, status=status, **changes)
 
@@ -122,7 +122,13 @@ class Updates:
         """Send what has changed in a tool call. What is None stays as it is."""
         if status in ("completed", "failed"):
             self._open_calls.pop(call_id, None)
-        changes = {"title": title, "kind": kind, "status": status, "content": content, "locations": locations}
+        changes: dict[str, Any] = {
+            "title": title,
+            "kind": kind,
+            "status": status,
+            "content": content,
+            "locations": locations,
+        }
         self.send("tool_call_update", toolCallId=call_id, **changes, rawInput=raw_input, rawOutput=raw_output)
 
     def fail_open_calls(self, reason: str) -> None:
