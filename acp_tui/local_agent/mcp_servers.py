@@ -64,8 +64,8 @@ MAX_TEXT = 50_000
 """The maximum number of characters of a result. Servers may return files of any size."""
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 """The maximum size of an event over HTTP: the SDK's 1 MB is too small for screenshots."""
-# Starts before the server, in the same process group, and ends that group when the agent has ended, because then
-# nothing can write to the FIFO any more. Deletes the FIFO with its folder once it has opened it.
+# Starts before the server, in the same process group, and ends that group when the agent has ended, because
+# then nothing can write to the FIFO any more. Deletes the FIFO with its folder once it has opened it.
 _GUARD = '{ rm "$0"; rmdir "${0%/*}"; read -r _; kill -KILL 0; } <"$0" >/dev/null 2>&1 & exec "$@"'
 
 
