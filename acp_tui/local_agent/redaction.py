@@ -1,0 +1,59 @@
+"""Removes secrets from what is stored with a session. Traffic is not changed."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+MASK = "[redacted]"
+MIN_SECRET_LENGTH = 6
+"""Shorter values are not masked: they occur in ordinary words."""
+
+# The text is JSON: a value ends at the latest at a quote or a backslash.
+_SHAPES = re.compile(
+    r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^"]*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|(?="))
+      | \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}
+      | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{16,}
+      | \bxox[abeoprs]-[A-Za-z0-9-]{10,} | \bhf_[A-Za-z0-9]{20,} | \bnpm_[A-Za-z0-9]{20,}
+      | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b | \bAIza[A-Za-z0-9_-]{30,}
+      | \beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+      | (?<=://)[^\s/:@"\\]+:[^\s/@"\\]+(?=@)
+    """,
+    re.VERBOSE,
+)
+_ASSIGNMENT = re.compile(
+    r"""(?P<name>[A-Za-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|authorization)
+         (?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?:bearer\s+|basic\s+)?)
+        (?P<value>(?=[A-Za-z_./+-]*\d)[A-Za-z0-9_./+=-]{12,})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+class Redactor:
+    """Masks known secrets, and texts that look like secrets, in JSON texts."""
+
+    def __init__(self, secrets: Iterable[str]) -> None:
+        self._known: set[str] = set()
+        self.add(secrets)
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Mask these values from now on, such as the variables that an MCP server is started with."""
+        self._known.update(
+            json.dumps(secret, ensure_ascii=False)[1:-1]
+            for secret in secrets
+            if len(secret) >= MIN_SECRET_LENGTH
+        )
+
+    def redact(self, text: str) -> str:
+        """Return a JSON text without secrets. It remains valid JSON."""
+        for secret in self._known:
+            text = text.replace(secret, MASK)
+        text = _SHAPES.sub(MASK, text)
+        return _ASSIGNMENT.sub(lambda match: match["name"] + MASK, text)
+
+
+def holds_open_key(text: str) -> bool:
+    """Return True if the text ends within a private key, which has several lines."""
+    start = text.rfind("-----BEGIN ")
+    return start >= 0 and "PRIVATE KEY" in text[start : start + 60] and "-----END " not in text[start:]
