@@ -7,6 +7,7 @@ listeners.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -601,7 +602,7 @@ class UserCommands:
             on_output=recorder.terminal_output,
             on_exit=recorder.terminal_exited,
             taken=recorder.session.terminals,
-            prefix="user",
+            prefix=f"user-{secrets.token_hex(4)}",  # an agent that knew the id could write to the terminal
         )
 
     async def run(self, line: str) -> str:

@@ -361,7 +361,11 @@ class RequestHandlers:
 
 def _described(call: ToolCall) -> tuple[object, ...]:
     """Return everything in a call that says what it will do. A later change of it must be asked about."""
-    diffs = [(part.path, part.old, part.new) for part in call.content if isinstance(part, Diff)]
+    diffs = [
+        (part.path, part.old, part.new, part.patch, part.old_path, part.operation)
+        for part in call.content
+        if isinstance(part, Diff)
+    ]
     texts = [part.text for part in call.content if isinstance(part, Content)]
     paths = [location.path for location in call.locations]
     return call.kind, call.name, call.raw_input, call.mcp_tool, diffs, texts, paths

@@ -45,6 +45,8 @@ _SERIOUS = frozenset({"read", "edit", "delete", "move", "execute"})
 _CHANGING = frozenset({"edit", "delete", "move", "execute"})
 _PATCHABLE = frozenset({"read", "search", "think", "edit"})
 """Kinds that become an edit, a delete or a move if the raw input contains a patch."""
+_OPERATIONS = frozenset({"add", "delete", "modify", "move", "copy"})
+"""What a change in a diff can do to a file."""
 MAX_SHOWN_VALUE = 60
 MAX_SHOWN_COMMAND = 10_000
 """The maximum length, in characters, of a command in the description of a subject."""
@@ -102,6 +104,8 @@ def _subject_of_call(call: ToolCall, context: PathContext, tool: FoundTool) -> S
         doubt=subject.doubt or tool.doubt or (_ONLY_TITLE if guess else None),
         also_edits=has_diff and subject.kind != "edit",
     )
+    if (unclear := _unclear_change(call)) is not None:
+        subject = subject.evolve(doubt=subject.doubt or unclear)
     if patches.too_many:
         subject = subject.evolve(doubt=subject.doubt or "its patches name too many files")
     return subject.evolve(input_concerns=tuple(input_concerns(call, subject, context)))
@@ -119,7 +123,7 @@ def _kind(call: ToolCall, found: FoundCommands, patches: RawPatches, *, uses_too
     diffs = [part for part in call.content if isinstance(part, Diff) and not part.from_input]
     if kind not in _CHANGING and diffs:
         kind = "edit"
-    if kind == "edit" and (named := {diff.operation for diff in diffs} & {"delete", "move"}):
+    if kind in ("edit", "move") and (named := {diff.operation for diff in diffs} & {"delete", "move"}):
         kind = "delete" if "delete" in named else "move"
     if not patches.files or not (
         kind in _PATCHABLE or (kind == "other" and patches.is_all and not uses_tool)
@@ -127,6 +131,17 @@ def _kind(call: ToolCall, found: FoundCommands, patches: RawPatches, *, uses_too
         return kind
     operations = {file.operation for file in patches.files}
     return next((stricter for stricter in ("delete", "move") if stricter in operations), "edit")
+
+
+def _unclear_change(call: ToolCall) -> str | None:
+    """Return a clause if a diff of the call does not say clearly what it does to which file; else None."""
+    for part in call.content:
+        if isinstance(part, Diff) and not part.from_input and part.operation is not None:
+            if not part.path or (part.operation == "move" and not part.old_path):
+                return "one of its changes does not name its file"
+            if part.operation not in _OPERATIONS:
+                return f'one of its changes is of an unknown kind ("{escape_invisible_line(part.operation)}")'
+    return None
 
 
 def subject_of_read(

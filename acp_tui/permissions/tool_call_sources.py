@@ -156,7 +156,7 @@ def _is_editor_command(source: Mapping[str, Any]) -> bool:
 def paths_of(call: ToolCall) -> list[list[str]]:
     """Return one list of paths for each source that contains paths: diffs, locations, arguments, patches."""
     changed = [part for part in call.content if isinstance(part, Diff) and not part.from_input]
-    diffs = [path for diff in changed for path in (diff.old_path, diff.path) if path is not None]
+    diffs = [path for diff in changed for path in (diff.old_path, diff.path) if path]
     locations = [location.path for location in call.locations]
     inputs = [list(dict.fromkeys(_paths(source))) for source in _inputs(call)]
     known = {path for source in (diffs, locations, *inputs) for path in source}

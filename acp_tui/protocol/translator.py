@@ -70,12 +70,18 @@ class Translator:
                     return self._update(frame.get("params"))
                 return self._received(frame)
             if type(frame) is list and frame and self._dialect.has_batches:
-                return [event for item in frame for event in self.translate(replace(record, frame=item))]
+                return [event for item in frame for event in self._from_batch(record, item)]
             return _not_an_object(frame)
         if record.direction == "sent":
             frames = frame if isinstance(frame, list) else [frame]
             return [event for item in frames if isinstance(item, dict) for event in self._sent(item)]
         return self._client(frame)
+
+    def _from_batch(self, record: Record, item: Any) -> list[ev.Event]:
+        """Translate one message of a batch. Batches do not contain batches."""
+        if type(item) is dict:
+            return self.translate(replace(record, frame=item))
+        return [ev.ProtocolFault("The agent sent a batch with an item that is not an object", item)]
 
     # ----------------------------------------------------------------------- received
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import binascii
 import codecs
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -219,9 +219,10 @@ def _content_chunk(update: dict[str, Any]) -> list[ev.Event] | None:
 def _read_call(source: dict[str, Any], call_id: str, *, asked: bool = False) -> ev.ToolCallChanged:
     call = updates.read_tool_call({**source, "content": None}, call_id, announced=not asked, asked=asked)
     call.is_patch = True
-    call.cleared = frozenset(
-        own for name, own in _PATCHED_FIELDS.items() if name in source and source[name] is None
-    )
+    if not asked:  # a question takes nothing back: what is known of the call is judged as well
+        call.cleared = frozenset(
+            own for name, own in _PATCHED_FIELDS.items() if name in source and source[name] is None
+        )
     if source.get("content") is not None:
         call.content = read_content(values.items(source["content"]))
     if "capabilities" in source:
@@ -235,45 +236,55 @@ def read_content(items: list[Any]) -> list[ToolContent]:
     found: list[ToolContent] = []
     for item in items:
         source = values.obj(item)
-        if source.get("type") == "diff" and isinstance(source.get("changes"), list):
-            found += _diffs(source)
-        else:
-            found += read_tool_content([item]) or []
+        is_diff = source.get("type") == "diff" and (
+            "changes" in source or isinstance(source.get("patch"), dict)
+        )
+        found += (_diffs(source) if is_diff else None) or read_tool_content([item]) or []
     return found
 
 
-def _diffs(source: dict[str, Any]) -> Iterator[Diff]:
-    """Yield a diff for each change. Its text comes from the file's part of the patch, if there is one."""
-    patch = values.obj(source.get("patch"))
-    text = patch.get("text") if patch.get("format") == "git_patch" else None
-    files = patched_files(text) if isinstance(text, str) else []
-    changes = [values.obj(change) for change in source["changes"]]
+def _diffs(source: dict[str, Any]) -> list[ToolContent]:
+    """Return a diff for each change. Its text comes from the file's part of the patch, if there is one.
+
+    What the patch changes besides is returned as well, so that nothing is hidden: files that no change names,
+    and text in which no files are found.
+    """
+    given = source.get("patch")
+    patch = given if isinstance(given, str) else values.raw(values.obj(given), "text") or ""
+    files = patched_files(patch)
+    changes = [values.obj(change) for change in values.items(source.get("changes"))]
+    by_path = {path: file for file in reversed(files) for name in file.paths for path in _spellings(name)}
+    found: list[ToolContent] = []
     for index, change in enumerate(changes):
         path, old_path = values.line(change, "path") or "", values.line(change, "oldPath")
-        file = _file_for(path, files) or (files[index] if len(files) == len(changes) else None)
-        operation = values.line(change, "operation") or "change"
-        yield Diff(
-            path,
-            old=None,
-            new=None,
-            patch=_patch_text(operation, path, old_path, change, file),
-            old_path=old_path,
-            operation=operation,
-        )
-    named = {name for change in changes for name in (change.get("path"), change.get("oldPath"))}
+        file = by_path.get(path) or (files[index] if len(files) == len(changes) else None)
+        operation = _operation(values.line(change, "operation"), file)
+        text = _patch_text(operation, path, old_path, change, file)
+        found.append(Diff(path, None, None, patch=text, old_path=old_path, operation=operation))
+    named = {values.line(change, name) for change in changes for name in ("path", "oldPath")}
     for file in files:
-        if not any(_is_same(path, str(name)) for path in file.paths for name in named):
-            # A patch that changes more than the list says: nothing may be hidden.
-            yield Diff(escape_line(file.paths[0]), None, None, patch=escape_controls("\n".join(file.lines)))
+        for path in [path for path in file.paths if named.isdisjoint(_spellings(path))]:
+            text, operation = escape_controls("\n".join(file.lines)), _operation("modify", file)
+            found.append(Diff(escape_line(path), None, None, patch=text, operation=operation))
+    if patch.strip() and not files:
+        found.append(Content("text", escape_controls(patch)))
+    return found
 
 
-def _file_for(path: str, files: list[PatchedFile]) -> PatchedFile | None:
-    return next((file for file in files if any(_is_same(name, path) for name in file.paths)), None)
+def _spellings(name: str) -> tuple[str, ...]:
+    """Return the paths that a name in a patch can stand for: its first slash may be missing."""
+    path = escape_line(name)
+    return (path,) if path.startswith("/") else (path, f"/{path}")
 
 
-def _is_same(name: str, path: str) -> bool:
-    """Return True if a name in a patch is this path. Git's prefixes or the first slash may be missing."""
-    return escape_line(name).lstrip("/") == path.lstrip("/")
+def _operation(stated: str | None, file: PatchedFile | None) -> str:
+    """Return what happens to a file: what the agent states, unless its patch deletes or moves the file."""
+    if file is not None and stated not in ("delete", "move"):
+        if file.operation == "delete":
+            return "delete"
+        if any(line.startswith("rename ") for line in file.lines):
+            return "move"
+    return stated or "unknown"
 
 
 def _patch_text(
@@ -282,15 +293,23 @@ def _patch_text(
     lines = file.lines if file is not None else []
     text = escape_controls("\n".join(lines))
     notes = []
-    if operation in ("move", "copy") and not any(line.startswith(("rename ", "copy ")) for line in lines):
-        word = "rename" if operation == "move" else operation
-        notes = [f"{word} from {old_path or '?'}", f"{word} to {path}"]
+    if operation in ("move", "copy") or old_path is not None:
+        word = {"move": "rename", "copy": "copy"}.get(operation, operation)
+        pairs = [(f"{word} from ", old_path or "?"), (f"{word} to ", path)]
+        if not all(_names(lines, prefix, name) for prefix, name in pairs):
+            notes = [f"{prefix}{name}" for prefix, name in pairs]
     elif not lines:
         kind = values.line(change, "fileType") or "file"
         kind = kind if kind == "file" or kind == "directory" else f"{kind} file"
         words = {"add": f"new {kind}", "delete": f"deleted {kind}", "modify": f"changed {kind}"}
         notes = [words.get(operation, f"{operation} {kind}")]
     return "\n".join([*notes, text] if text else notes)
+
+
+def _names(lines: list[str], prefix: str, path: str) -> bool:
+    """Return True if one of the lines consists of the prefix and this path."""
+    names = (line.removeprefix(prefix) for line in lines if line.startswith(prefix))
+    return any(path in _spellings(name) for name in names)
 
 
 # --------------------------------------------------------------------------- permission requests
@@ -304,18 +323,19 @@ def _permission_events(
     The subject may be a tool call, a command that the agent runs, missing, or of an unknown type. `made_up`
     is the id of the call if the request names none.
     """
-    subject = values.obj(params.get("subject"))
+    given = params.get("subject")
+    if given is None and "toolCall" in params:  # as in version 1
+        given = {"type": "tool_call", "toolCall": params["toolCall"]}
+    subject = values.obj(given)
     title = values.line(params, "title")
-    kind = subject.get("type")
-    if kind == "tool_call":
-        source = values.obj(subject.get("toolCall"))
+    source = subject.get("toolCall")
+    if subject.get("type") == "tool_call" and isinstance(source, dict):
         call = _read_call(source, values.raw(source, "toolCallId") or made_up, asked=True)
-    elif kind == "command":
+    elif subject.get("type") == "command":
         call = _command_call(subject, made_up, title)
     else:
         call = ev.ToolCallChanged(made_up, title=title, asked=True, is_patch=True)
-        if "subject" in params and params["subject"] is not None:
-            call.has_raw_input, call.raw_input = True, params["subject"]
+        call.has_raw_input, call.raw_input = given is not None, given
     call.question_title = title
     if description := values.text(params, "description"):
         call.added = [*call.added, Content("text", description, of_request=True)]
@@ -340,11 +360,15 @@ def _command_call(subject: dict[str, Any], made_up: str, title: str | None) -> e
     The command is the call's raw input: it is judged like a command that version 1 reports there.
     """
     named = values.raw(subject, "toolCallId")
-    raw_input = {name: subject[name] for name in ("command", "cwd") if subject.get(name) is not None}
-    call = updates.read_tool_call({"rawInput": raw_input}, named or made_up, asked=True)
+    raw_input = {
+        name: value
+        for name, value in subject.items()
+        if name not in ("type", "toolCallId", "terminalId", "_meta") and value is not None
+    }
+    call = updates.read_tool_call({"kind": "execute", "rawInput": raw_input}, named or made_up, asked=True)
     call.is_patch = True
     if named is None:
-        call.kind, call.title = "execute", call.command or title
+        call.title = call.command or title
     if (terminal_id := values.raw(subject, "terminalId")) is not None:
         call.added = [TerminalRef(terminal_id)]
     return call

@@ -94,3 +94,9 @@ async def test_a_user_command_in_a_deleted_folder_is_an_error(converse: Converse
     with pytest.raises(UserError, match=r"The command cannot be run: .* does not exist"):
         await chat.conversation.user_commands.run("ls")
     assert not any(isinstance(entry, Notice) for entry in chat.session.entries)
+
+
+async def test_an_agent_cannot_know_the_id_of_a_command(converse: Converse) -> None:
+    """An agent that knew it could report output, or the end, of the user's own command."""
+    first, second = [await run(converse(), "true") for _ in range(2)]
+    assert first.terminal_id != second.terminal_id

@@ -9,6 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 from tests.fake_agents.scripted_agent import SESSION, ScriptedAgent
@@ -92,6 +94,8 @@ def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
             asked = {"sessionId": SESSION, "title": "Run make?", "subject": subject, "options": OPTIONS}
             update(agent, "state_update", state="requires_action")
             say(agent, json.dumps(agent.ask("session/request_permission", asked)["result"]))
+        case "swap":  # the patch of a change, when the file exists that the prompt names
+            say(agent, json.dumps(swap(agent, Path(text.split(" ")[1]))["result"]))
         case "batch":
             asked = {"sessionId": SESSION, "title": "Really?", "options": OPTIONS}
             calls = [frame("session/request_permission", asked, name) for name in ("one", "two")]
@@ -106,6 +110,25 @@ def prompt(agent: ScriptedAgent, request: dict[str, Any]) -> None:
         case _:
             say(agent, f"you said {text}")
     update(agent, "state_update", state="idle", stopReason="end_turn")
+
+
+def swap(agent: ScriptedAgent, go: Path) -> dict[str, Any]:
+    """Ask about a change, send another patch for it, and return the client's answer."""
+    subject = {"type": "tool_call", "toolCall": changes("harmless")}
+    asked = {"sessionId": SESSION, "title": "Edit?", "subject": subject, "options": OPTIONS}
+    agent.send(frame("session/request_permission", asked, "swap"))
+    while not go.exists():
+        time.sleep(0.02)
+    update(agent, "tool_call_update", **changes("harmful"))
+    return agent.receive() or {}
+
+
+def changes(line: str) -> dict[str, Any]:
+    """Return a tool call that adds a line to a file."""
+    patch = f"diff --git /a.txt /a.txt\n--- /a.txt\n+++ /a.txt\n@@ -1 +1,2 @@\n one\n+{line}\n"
+    change = {"operation": "modify", "path": "/a.txt"}
+    diff = {"type": "diff", "changes": [change], "patch": {"format": "git_patch", "text": patch}}
+    return {"toolCallId": "e", "title": "Edit", "kind": "edit", "content": [diff]}
 
 
 def cancelled(agent: ScriptedAgent, _request: dict[str, Any]) -> None:
@@ -128,7 +151,7 @@ def work_cancelled(agent: ScriptedAgent, request: dict[str, Any]) -> None:
     update(agent, "state_update", state="idle", stopReason="end_turn")
 
 
-def update(agent: ScriptedAgent, kind: str, **fields: Any) -> None:
+def update(agent: ScriptedAgent, kind: str, /, **fields: Any) -> None:
     """Send a `session/update`."""
     agent.send(notification(kind, **fields))
 
@@ -138,7 +161,7 @@ def say(agent: ScriptedAgent, text: str) -> None:
     update(agent, "agent_message_chunk", messageId=MESSAGE, content=block(text))
 
 
-def notification(kind: str, **fields: Any) -> dict[str, Any]:
+def notification(kind: str, /, **fields: Any) -> dict[str, Any]:
     """Return a `session/update`."""
     return frame("session/update", {"sessionId": SESSION, "update": {"sessionUpdate": kind, **fields}})
 

@@ -538,3 +538,173 @@ def test_both_paths_of_a_move_are_judged() -> None:
     assert found.kind == "move"
     assert {target.path for target in found.targets} == {"/etc/passwd", "/ws/project/a"}
     assert not all(target.inside for target in found.targets)
+
+
+PASSWD = "diff --git /etc/passwd /etc/passwd\n--- /etc/passwd\n+++ /etc/passwd\n@@ -1 +1 @@\n-one\n+two\n"
+INSIDE = {"operation": "modify", "path": "/ws/project/a"}
+
+
+def asked_about(*changes: Any, patch: Any = None, **more: Any) -> Session:
+    """Return the session after a request about changes of files."""
+    diff = {"type": "diff", "changes": list(changes), "patch": patch}
+    call = {"toolCallId": "c", "kind": "edit", "content": [diff], **more}
+    return fold([*frames(), request({"title": "Edit?", "subject": {"type": "tool_call", "toolCall": call}})])
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"format": "git_patch", "text": PASSWD},
+        {"format": "_other", "text": PASSWD},
+        PASSWD,
+        {"format": "git_patch", "text": PATCH.replace("/ws/a.txt", "/ws/project/a") + PASSWD},
+        {
+            "format": "git_patch",
+            "text": "diff --git a/ws/project/a b/x\nrename from ws/project/a\nrename to /etc/passwd\n",
+        },
+    ],
+)
+def test_files_that_only_the_patch_names_are_judged(patch: Any) -> None:
+    assert not all(target.inside for target in subject(asked_about(INSIDE, patch=patch)).targets)
+
+
+def test_a_patch_without_a_list_of_changes_is_judged() -> None:
+    diff = {"type": "diff", "patch": {"format": "git_patch", "text": PASSWD}}
+    call = {"toolCallId": "c", "kind": "edit", "content": [diff]}
+    found = subject(
+        fold([*frames(), request({"title": "Edit?", "subject": {"type": "tool_call", "toolCall": call}})])
+    )
+    assert [target.path for target in found.targets] == ["/etc/passwd"]
+
+
+def test_the_first_slash_of_an_absolute_path_is_not_left_out() -> None:
+    found = subject(
+        asked_about(
+            {"operation": "modify", "path": "etc/passwd"}, patch={"format": "git_patch", "text": PASSWD}
+        )
+    )
+    assert "/etc/passwd" in {target.path for target in found.targets}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"operation": "modify"},
+        {"operation": "modify", "path": None},
+        {"operation": "modify", "path": ["/ws/project/a"]},
+        {"operation": "move", "path": "/ws/project/a"},
+        {"operation": "_exchange", "path": "/ws/project/a"},
+        {"path": "/ws/project/a"},
+        "rm",
+    ],
+)
+def test_a_change_that_is_not_clear_matches_no_narrow_rule(change: Any) -> None:
+    assert not subject(asked_about(INSIDE, change)).certain
+
+
+@pytest.mark.parametrize(
+    ("header", "kind"), [("deleted file mode 100644", "delete"), ("rename to ws/project/b", "move")]
+)
+def test_a_patch_that_does_more_than_its_change_says_decides(header: str, kind: str) -> None:
+    text = f"diff --git a/ws/project/a b/ws/project/a\n{header}\n"
+    assert subject(asked_about(INSIDE, patch={"format": "git_patch", "text": text})).kind == kind
+
+
+def test_text_that_is_no_patch_is_shown() -> None:
+    [call] = asked_about(INSIDE, patch={"format": "_words", "text": "replace it"}).tool_calls.values()
+    assert texts(call) == ["replace it"]
+
+
+def test_the_old_path_is_shown_whatever_the_operation() -> None:
+    change = {**INSIDE, "oldPath": "/etc/passwd"}
+    [call] = asked_about(change, patch={"format": "git_patch", "text": PATCH}).tool_calls.values()
+    assert "/etc/passwd" in str(next(item.patch for item in call.content if isinstance(item, Diff)))
+
+
+@pytest.mark.parametrize(
+    "retracted",
+    [
+        {"rawInput": None, "content": None, "locations": None},
+        {"content": [], "locations": []},
+        {"content": [{"type": "diff", "changes": [{"operation": "modify", "path": "/ws/project/b"}]}]},
+    ],
+)
+def test_a_question_takes_back_nothing_that_is_known_of_its_call(retracted: dict[str, Any]) -> None:
+    diff = {
+        "type": "diff",
+        "changes": [{"operation": "move", "oldPath": "/etc/passwd", "path": "/ws/project/b"}],
+    }
+    known = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "kind": "edit", "content": [diff]}
+    call = {"toolCallId": "c", **retracted}
+    found = subject(
+        fold(
+            [*frames(known), request({"title": "Edit?", "subject": {"type": "tool_call", "toolCall": call}})]
+        )
+    )
+    assert (found.kind, "/etc/passwd" in {target.path for target in found.targets}) == ("move", True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "kind"),
+    [
+        ({"type": "command", "command": "make", "env": {"LD_PRELOAD": "/tmp/x.so"}}, "execute"),
+        ({"type": "command", "command": ["make"], "cwd": ["/etc"]}, "execute"),
+        ({"type": "command", "command": None, "toolCallId": "known"}, "execute"),
+        ({"type": "command"}, "execute"),
+        ({"type": "_run", "command": 7}, "execute"),
+    ],
+)
+def test_a_command_that_is_not_clear_matches_no_narrow_rule(asked: dict[str, Any], kind: str) -> None:
+    known = {"sessionUpdate": "tool_call_update", "toolCallId": "known", "kind": "read"}
+    found = subject(fold([*frames(known), request({"title": "Run?", "subject": asked})]))
+    assert (found.kind, found.certain and not found.variables) == (kind, False)
+
+
+def test_a_command_in_a_folder_elsewhere_is_judged_there() -> None:
+    asked = {"type": "command", "command": "cat shadow", "cwd": "/etc"}
+    found = subject(fold([*frames(), request({"title": "Run?", "subject": asked})]))
+    assert found.cwd is not None
+    assert not found.cwd.inside
+    assert "in /etc" in found.description
+
+
+@pytest.mark.parametrize("asked", ["rm -rf /", {"type": "tool_call", "toolCall": "rm -rf /"}])
+def test_a_subject_of_the_wrong_form_is_kept_and_shown(asked: Any) -> None:
+    session = fold([*frames(), request({"title": "Really?", "subject": asked})])
+    [call] = session.tool_calls.values()
+    assert call.raw_input == asked
+
+
+def test_a_request_in_the_form_of_version_1_is_judged_as_there() -> None:
+    call = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "rm -rf /"}}
+    found = subject(fold([*frames(), request({"title": "Really?", "toolCall": call})]))
+    assert found.dangerous
+
+
+# --------------------------------------------------------------------------- hostile messages
+
+
+def test_a_batch_in_a_batch_is_a_fault() -> None:
+    nested: Any = {"method": "session/update"}
+    for _ in range(900):
+        nested = [nested]
+    state = Fold()
+    for record in [*frames(), Record(2.0, "received", nested)]:
+        state.apply(record)
+    assert [type(event) for event in state.events] == [ev.ProtocolFault]
+
+
+@pytest.mark.parametrize("data", ["A" * 5, "=" * 8, "AA==AA==", "\x1b]0;x\x07", "ä", "AAAA\n"])
+def test_garbage_instead_of_base64_changes_nothing(data: str) -> None:
+    chunk = {"sessionUpdate": "terminal_output_chunk", "data": data}
+    assert terminal(chunk_of(b"a"), chunk, chunk_of(b"b")).output.head == "ab"
+
+
+def test_a_long_list_of_changes_is_read_in_time_in_proportion_to_its_length() -> None:
+    names = [f"/ws/project/{number}" for number in range(10_000)]
+    patch = "".join(
+        f"diff --git {name} {name}\n--- {name}\n+++ {name}\n@@ -1 +1 @@\n-1\n+2\n" for name in names
+    )
+    changes = [{"operation": "modify", "path": name} for name in names]
+    [call] = asked_about(*changes, patch={"format": "git_patch", "text": patch}).tool_calls.values()
+    assert len(call.content) == len(names)

@@ -18,7 +18,9 @@ from acp_tui.session.state import (
     Terminal,
     Thought,
     ToolCall,
+    TurnEnd,
     Unrecognised,
+    UserMessage,
 )
 from acp_tui.store.wire_log import read_log
 from tests.real.conftest import launcher
@@ -31,7 +33,10 @@ if TYPE_CHECKING:
 
 AGENTS = ("claude-code", "codex")
 VERSION_2 = ("--protocol", "2", "--policy", "yolo")
-F5 = "\x1b[15~"
+F4, F5, F7 = "\x1bOS", "\x1b[15~", "\x1b[18~"
+ALT_S, CTRL_S = "\x1bs", "\x13"
+MORE_OPTIONS = {"codex": ("--set", "collaboration_mode=plan")}
+"""Options with which the agents have a tool that asks the user."""
 
 
 def turn(
@@ -44,6 +49,12 @@ def turn(
     assert session.dialect == "v2"
     assert not any(isinstance(entry, Unrecognised) for entry in session.entries)
     return done.result, session
+
+
+def open_screen(name: str, project: Path, home: Path, *args: str) -> Screen:
+    """Start the screen in version 2. The agent keeps its sessions in a folder beside the project."""
+    command = f"{launcher(name)} --home {home}"
+    return Screen("--command", command, "--protocol", "2", *args, cwd=project)
 
 
 def of(session: Session, kind: type[Any]) -> list[Any]:
@@ -116,11 +127,8 @@ def test_resume_and_configure(name: str, project: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", AGENTS)
-def test_a_question_a_restart_and_a_second_turn_on_the_screen(
-    name: str, project: Path, tmp_path: Path
-) -> None:
-    command = f"{launcher(name)} --home {tmp_path / 'agent-home'}"
-    with Screen("--command", command, "--protocol", "2", cwd=project) as screen:
+def test_a_restart_and_a_second_turn_on_the_screen(name: str, project: Path, tmp_path: Path) -> None:
+    with open_screen(name, project, tmp_path / "agent-home") as screen:
         screen.sees("idle")
         screen.type("mock:plain\r")
         screen.sees("short answer", "idle")
@@ -129,3 +137,71 @@ def test_a_question_a_restart_and_a_second_turn_on_the_screen(
         screen.type("mock:think\r")
         screen.sees("After thinking", "idle")
         quit_app(screen)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_question_is_a_form_and_its_answer_reaches_the_agent(
+    name: str, project: Path, tmp_path: Path
+) -> None:
+    with open_screen(name, project, tmp_path / "agent-home", *MORE_OPTIONS.get(name, ())) as screen:
+        screen.sees("idle")
+        screen.type("mock:ask\r")
+        screen.sees("Which colour?", "○ Blue", "Ctrl+N decline")
+        screen.type("\x1b[B ")
+        screen.sees("● Blue")
+        screen.type(CTRL_S)
+        screen.sees("Send this to", "send")
+        screen.type("\r")
+        screen.sees("the agent asks:", "answered", "Thank you for the answer", "idle")
+        quit_app(screen)
+
+
+def test_a_message_goes_into_the_running_turn_of_codex(project: Path, tmp_path: Path, home: Path) -> None:
+    with open_screen("codex", project, tmp_path / "agent-home") as screen:
+        screen.sees("idle")
+        screen.type("mock:long 400\r")
+        screen.sees("streamed answer", "working")
+        screen.type("mock:think")
+        screen.sees("Alt+S send now")
+        screen.type(ALT_S)
+        screen.sees("After thinking", "idle")
+        quit_app(screen)
+    (log,) = (home / "data" / "sessions").glob("*/wire.jsonl")
+    session = fold(read_log(log))
+    assert [message.steering for message in of(session, UserMessage)] == [False, True]
+    assert [end.stop_reason for end in of(session, TurnEnd)] == ["end_turn"]
+
+
+def test_a_message_for_now_stops_the_running_turn_of_claude_code(
+    project: Path, tmp_path: Path, home: Path
+) -> None:
+    with open_screen("claude-code", project, tmp_path / "agent-home") as screen:
+        screen.sees("idle")
+        screen.type("mock:long 4000\r")
+        screen.sees("streamed answer", "working")
+        screen.type("mock:think")
+        screen.sees("Alt+S stop and send")
+        screen.type(ALT_S)
+        screen.sees("After thinking", "idle")
+        quit_app(screen)
+    (log,) = (home / "data" / "sessions").glob("*/wire.jsonl")
+    ends = of(fold(read_log(log)), TurnEnd)
+    assert [end.stop_reason for end in ends] == ["cancelled", "end_turn"]
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_a_fork_goes_on_beside_the_original(name: str, project: Path, tmp_path: Path, home: Path) -> None:
+    with open_screen(name, project, tmp_path / "agent-home") as screen:
+        screen.sees("idle")
+        screen.type("mock:plain\r")
+        screen.sees("short answer", "idle")
+        screen.type(F4)
+        screen.sees("F7 fork")
+        screen.type(F7)
+        screen.sees("continues in a fork", "idle")
+        screen.type("mock:think\r")
+        screen.sees("After thinking", "idle")
+        quit_app(screen)
+    folds = [fold(read_log(log)) for log in (home / "data" / "sessions").glob("*/wire.jsonl")]
+    assert len({session.session_id for session in folds}) == 2
+    assert sorted(len(session.prompts) for session in folds) == [1, 2]

@@ -108,10 +108,10 @@ def _set_content(call: ToolCall, event: ToolCallChanged) -> None:
     before = call.content
     if event.content is not None:
         known = [item for item in before if not _is_from_input(item)]
-        if event.is_patch:
-            call.content = list(event.content)
-        elif event.asked:
+        if event.asked:
             call.content = _add_request_content(known, event.content)
+        elif event.is_patch:
+            call.content = list(event.content)
         else:
             call.content = _replace_content(known, event.content, event.status)
         call.has_result = call.has_result or _is_result(event)
@@ -302,7 +302,7 @@ def _longer_diff(before: Diff | None, now: Diff) -> Diff:
 def _identity(item: ToolContent) -> tuple[str, str | None, str | None]:
     """Return a key that is equal for items that duplicate each other."""
     if isinstance(item, Diff):
-        return "diff", item.path, None
+        return "diff", item.path, item.old_path
     if isinstance(item, TerminalRef):
         return "terminal", item.terminal_id, None
     if item.raw is not None:

@@ -25,6 +25,19 @@ async def test_a_command_is_asked_about_with_its_folder_and_allowed(tmp_path: Pa
         await ui.until(lambda: ui.session.phase == "idle")
 
 
+async def test_a_patch_that_is_replaced_while_it_is_asked_about_is_asked_about_again(tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    async with open_conversation_ui(tmp_path, *OF_VERSION_2) as ui:
+        await ui.send(f"swap {go}")
+        await ui.asked()
+        await ui.sees("harmless")
+        go.touch()
+        await ui.sees("the agent has changed this call", "harmful")
+        await ui.asked()
+        await ui.press("a")
+        await ui.sees('"optionId": "yes"')
+
+
 async def test_one_tool_call_or_command_is_stopped_and_the_turn_goes_on(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, *OF_VERSION_2) as ui:
         for words, kind in (("work", ToolCall), ("command", Terminal)):
