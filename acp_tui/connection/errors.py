@@ -25,7 +25,10 @@ class ConnectionFault(UserError):  # noqa: N818  # also faults of the agent
 
 
 class CannotStart(ConnectionFault):
-    """The agent's program or working directory is missing, or the program cannot be executed."""
+    """The agent's program or folder is missing or cannot be used, or a remote agent cannot be reached."""
+
+    may_pass = False
+    """Whether the same attempt may succeed later, without the user: for example, no server is running."""
 
 
 class AgentGone(ConnectionFault):

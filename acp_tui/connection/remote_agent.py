@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 MAX_FRAME_BYTES = 64 * 1024 * 1024
 """The longest message that is accepted; a longer one ends the connection."""
 PING_SECONDS = 20.0
-"""How often a ping is sent, and how long its answer may take until the connection counts as broken."""
+PONG_SECONDS = 60.0
+"""How long the answer to a ping may take. A message of 64 MB can be in front of it on a slow line."""
 OPEN_SECONDS = 30.0
 TOKEN_SECONDS = 60.0
 """How long `token_command` may run. It may ask the user on a screen of its own."""
@@ -46,6 +47,8 @@ HINTS = {
     426: "the server does not speak WebSocket at this address",
     503: "the server has no room for another connection",
 }
+REFUSALS = (401, 403)
+"""The HTTP statuses after which acp-tui does not try again by itself."""
 # Its own logger, which never logs at the level DEBUG: there, `websockets` logs the headers with the token.
 log = logging.getLogger("acp_tui.connection.remote_agent.websocket")
 log.setLevel(logging.INFO)
@@ -91,7 +94,9 @@ class RemoteAgent:
             socket = await _open(address, headers)
         except Exception as error:  # `websockets` passes on what the network, TLS and HTTP raise
             why = str(error) if isinstance(error, UserError) else _connect_fault(error, address, headers)
-            raise CannotStart(f"{launch.title} cannot be reached: {_without(secrets, why)}.") from None
+            fault = CannotStart(f"{launch.title} cannot be reached: {_without(secrets, why)}.")
+            fault.may_pass = _may_pass(error)
+            raise fault from None
         connection_id = socket.response.headers.get("Acp-Connection-Id") if socket.response else None
         log.info(
             "Connected to %s, connection %s",
@@ -243,7 +248,7 @@ async def _open(address: RemoteAddress, headers: dict[str, str]) -> ClientConnec
         user_agent_header="acp-tui",
         open_timeout=OPEN_SECONDS,
         ping_interval=PING_SECONDS,
-        ping_timeout=PING_SECONDS,
+        ping_timeout=PONG_SECONDS,
         close_timeout=CLOSE_SECONDS,
         max_size=MAX_FRAME_BYTES,
         logger=log,
@@ -326,6 +331,15 @@ def _connect_fault(error: Exception, address: RemoteAddress, headers: dict[str, 
     return f"{_shown(address.url)} did not answer as a WebSocket server ({said})"
 
 
+def _may_pass(error: Exception) -> bool:
+    """Return True unless something here has to be changed first, such as the token or the settings."""
+    from websockets.exceptions import InvalidStatus
+
+    if isinstance(error, InvalidStatus):
+        return error.response.status_code not in REFUSALS
+    return not isinstance(error, UserError)
+
+
 def _end_clause(socket: ClientConnection) -> str:
     """Return a clause about the end of a connection that acp-tui did not close."""
     fault: ConnectionClosed = socket.protocol.close_exc
@@ -340,7 +354,7 @@ def _end_clause(socket: ClientConnection) -> str:
     if sent is not None and sent.code == 1009:
         return f"was disconnected: it sent a message of more than {limit}"
     if sent is not None and sent.code == 1011:
-        return f"was disconnected: it did not answer a ping within {PING_SECONDS:g} s"
+        return f"was disconnected: it did not answer a ping within {PONG_SECONDS:g} s"
     if sent is not None and sent.code in (1002, 1007):
         said = escape_line(sent.reason)[:MAX_REASON_CHARACTERS]
         return f"was disconnected: it broke the WebSocket protocol ({said or 'unknown reason'})"

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 SLOW_STEP_SECONDS = 3.0
 """Delay before the user is told what acp-tui waits for."""
 CUT_TURN = (
-    "The connection was lost during a turn. What the agent did or said after the last line above is not "
-    "shown here, and a command that was running may have gone on."
+    "The connection was lost while the agent was working. What it did or said after the last line above is "
+    "not shown here, and a command that was running may have gone on. Nothing is sent again by itself."
 )
 
 
@@ -98,7 +98,7 @@ class AgentSupervisor:
 
     def _exited(self, ended: AgentExit) -> None:
         expected = self.is_end_expected or ended.expected
-        if self._launch.address is not None and self._recorder.session.working and not expected:
+        if self._launch.address is not None and self._is_working and not expected:
             self._recorder.note(Noticed("warning", CUT_TURN))
         self._recorder.note(
             AgentExited(
@@ -110,6 +110,14 @@ class AgentSupervisor:
                 reason=ended.describe(self._launch.title) if self._launch.address else ended.reason,
             )
         )
+
+    @property
+    def _is_working(self) -> bool:
+        """Whether the agent works in a turn or in the background."""
+        session = self._recorder.session
+        in_background = session.background_calls or session.background_terminals
+        subagents = (subagent.is_running for subagent in session.subagents.values())
+        return session.working or bool(in_background) or any(subagents)
 
 
 class SlowStepNotices:

@@ -107,6 +107,7 @@ class Conversation:
         self.folder = folder
         self._settings = settings
         self._lifecycle_lock = asyncio.Lock()  # held while an agent starts or everything is closed
+        self._starting: asyncio.Task[AgentConnection] | None = None
         self._closing = False
         self._closed = False
         self.was_stopped = False
@@ -291,7 +292,8 @@ class Conversation:
                 raise NotSupported("The conversation is closed.")
             if self._is_resumed:  # the review works even if the agent cannot be started
                 self._baseline.begin()
-            agent = await self._agent.start(self._handlers)
+            self._starting = asyncio.create_task(self._agent.start(self._handlers))
+            agent = await self._starting
         if not handshake:
             return
         capabilities = client_capabilities(
@@ -317,9 +319,12 @@ class Conversation:
         """Open a copy of one of the agent's sessions. Raises `NotSupported` if the agent offers no copies."""
         await self._opener.open_fork(session_id)
 
-    async def open_again(self) -> None:
-        """Reopen the conversation's session. If the agent cannot reopen the session, start a new one."""
-        await self._opener.open_again()
+    async def open_again(self) -> bool:
+        """Reopen the conversation's session. If the agent cannot reopen the session, start a new one.
+
+        Return False if the session is a new one that lacks earlier prompts.
+        """
+        return await self._opener.open_again()
 
     @property
     def mcp_servers(self) -> list[McpServerStatus]:
@@ -491,6 +496,8 @@ class Conversation:
         With `close_session`, an agent that can close sessions is told that its session is no longer needed.
         """
         self._closing = self._agent.is_end_expected = True
+        if self._starting is not None and self.launch.address is not None:
+            self._starting.cancel()  # connecting can take long, and leaves nothing behind
         async with self._lifecycle_lock:
             if self._closed:
                 return

@@ -153,8 +153,10 @@ class SessionOpener:
                 await connection.fork_session(session_id, setup, timeout=self._timeout)
         await self._opened(reopened)
 
-    async def open_again(self) -> None:
+    async def open_again(self) -> bool:
         """Reopen the current session. If the agent cannot reopen the session, start a new one.
+
+        Return False if the session is a new one that lacks earlier prompts.
 
         If the agent refuses to reopen a session that it has answered in, raise the `RequestFailed`: the agent
         may succeed later. Gemini finds no session of its first minute.
@@ -163,7 +165,7 @@ class SessionOpener:
         try:
             if session_id is not None:
                 await self.open_known(session_id)
-                return
+                return True
         except SignInNeeded:
             raise
         except NotSupported as error:
@@ -173,6 +175,7 @@ class SessionOpener:
             if failure.error.code == REQUEST_CANCELLED or self._has_answer:
                 raise
         await self.open_new()
+        return not self._session.prompts
 
     @property
     def _has_answer(self) -> bool:

@@ -62,11 +62,11 @@ class ClientEvent(Event):
 
 @dataclass(slots=True)
 class AgentStarted(ClientEvent):
-    """The agent's process was started or restarted."""
+    """The agent's process was started or restarted, or acp-tui has connected to a remote agent."""
 
-    command: list[str]
+    command: list[str]  # of a remote agent: its URL
     cwd: str
-    pid: int | None = None
+    pid: int | None = None  # None: a remote agent
     in_new_run: bool = False  # acp-tui itself was started since the agent last ran
 
 

@@ -246,6 +246,7 @@ async def test_a_connection_cut_in_a_frame_ends_the_turn() -> None:
 
 async def test_a_half_open_connection_is_found_by_pings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remote_agent, "PING_SECONDS", 0.3)
+    monkeypatch.setattr(remote_agent, "PONG_SECONDS", 0.3)
 
     async def talk(connection: ServerConnection) -> None:
         connection.transport.pause_reading()
@@ -317,4 +318,5 @@ async def test_everything_is_sent_before_the_connection_is_closed() -> None:
 
 
 def test_the_limits_are_those_that_the_documentation_names() -> None:
-    assert (remote_agent.MAX_FRAME_BYTES, remote_agent.PING_SECONDS) == (64 * 1024 * 1024, 20.0)
+    limits = (remote_agent.MAX_FRAME_BYTES, remote_agent.PING_SECONDS, remote_agent.PONG_SECONDS)
+    assert limits == (64 * 1024 * 1024, 20.0, 60.0)

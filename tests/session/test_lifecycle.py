@@ -206,6 +206,18 @@ def test_a_loaded_history_is_shown() -> None:
     assert talk.session.mode == "ask"
 
 
+def test_a_failure_that_repeats_is_shown_once() -> None:
+    talk = Talk()
+    talk.client(AgentStarted(["wss://host/acp"], "/w"))
+    talk.opened()
+    for reason in ("The host was not found", "The host was not found", "The connection was refused"):
+        talk.client(AgentExited(reason=reason))
+    assert [notice.text for notice in talk.all(Notice)] == [
+        "The host was not found",
+        "The connection was refused",
+    ]
+
+
 def test_a_restart_does_not_show_the_history_twice() -> None:
     talk = Talk()
     talk.client(AgentStarted(["agent"], "/w"))

@@ -35,7 +35,7 @@ def opens(record: Record) -> bool:
 def held(prompts: list[str], session_id: str = "s1") -> Talk:
     """Return a conversation whose agent was just restarted."""
     talk = Talk()
-    talk.client(AgentStarted(["agent"], "/w"))
+    talk.client(AgentStarted(["agent"], "/w", pid=7))
     talk.ask("initialize", {"protocolVersion": 1}, {"protocolVersion": 1})
     talk.ask("session/new", {"cwd": "/w"}, {"sessionId": session_id})
     for prompt in prompts:
@@ -44,7 +44,7 @@ def held(prompts: list[str], session_id: str = "s1") -> Talk:
         talk.says(OURS, session_id=session_id)
         talk.end(call)
     talk.client(AgentExited(expected=True))
-    talk.client(AgentStarted(["agent"], "/w"))
+    talk.client(AgentStarted(["agent"], "/w", pid=7))
     return talk
 
 
@@ -265,7 +265,7 @@ def test_a_load_that_replayed_the_last_prompt_is_complete() -> None:
 def test_replayed_prompts_that_got_no_answer_are_entries_of_their_own() -> None:
     """Kimi Code sends no message ids, and notes to its model besides."""
     talk = Talk()
-    talk.client(AgentStarted(["agent"], "/w"))
+    talk.client(AgentStarted(["agent"], "/w", pid=7))
     call = talk.call("session/load", {"sessionId": "s1", "cwd": "/w"})
     for text in ("first", "<system-reminder>\nToday is Monday.", "second", "third"):
         talk.echoes(text)

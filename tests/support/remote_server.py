@@ -45,6 +45,10 @@ class RemoteServer:
     connections: list[ServerConnection] = field(default_factory=list)
     received: list[dict[str, Any]] = field(default_factory=list)
     """The messages that agents have received."""
+    refuse: HTTPStatus | None = None
+    """The status with which every connection is refused."""
+    is_deaf: bool = False
+    """Whether requests for a connection get no answer."""
 
     @property
     def url(self) -> str:
@@ -54,6 +58,15 @@ class RemoteServer:
         """Cut all connections without a closing handshake."""
         for connection in list(self.connections):
             self.loop.call_soon_threadsafe(connection.transport.abort)
+
+    def freeze(self) -> None:
+        """Read nothing more on the open connections, so that they are half-open."""
+        for connection in list(self.connections):
+            self.loop.call_soon_threadsafe(connection.transport.pause_reading)
+
+    def methods(self) -> list[str]:
+        """Return the methods that agents have received."""
+        return [frame["method"] for frame in self.received if "method" in frame]
 
     def stop(self) -> None:
         """End the server. The port is free afterwards."""
@@ -80,6 +93,7 @@ def remote_server(
     tls: ssl.SSLContext | None = None,
     redirect: str | None = None,
     refuse: HTTPStatus | None = None,
+    deaf: bool = False,
     port: int = 0,
 ) -> Iterator[RemoteServer]:
     """Run a server.
@@ -91,6 +105,7 @@ def remote_server(
         tls: The certificate of the server.
         redirect: The address to redirect to, for the path `/acp`.
         refuse: The status with which every connection is refused.
+        deaf: Whether requests for a connection get no answer.
         port: The port; 0 for a free one.
     """
     ready: list[RemoteServer] = []
@@ -105,8 +120,10 @@ def remote_server(
                 answer = connection.respond(HTTPStatus.FOUND, "")
                 answer.headers["Location"] = redirect
                 return answer
-            if refuse is not None:
-                return connection.respond(refuse, "")
+            if server.is_deaf:
+                await server.stop_event.wait()
+            if server.refuse is not None:
+                return connection.respond(server.refuse, "")
             if token is not None and request.headers.get("Authorization") != f"Bearer {token}":
                 return connection.respond(HTTPStatus.UNAUTHORIZED, "")
             return None
@@ -121,7 +138,8 @@ def remote_server(
         def add_id(_connection: Any, _request: Any, response: Response) -> None:
             response.headers["Acp-Connection-Id"] = "connection-42"
 
-        server = RemoteServer(port, "wss" if tls else "ws", asyncio.get_running_loop(), asyncio.Event())
+        loop, stop = asyncio.get_running_loop(), asyncio.Event()
+        server = RemoteServer(port, "wss" if tls else "ws", loop, stop, refuse=refuse, is_deaf=deaf)
         async with serve(
             handle,
             "127.0.0.1",
@@ -131,6 +149,7 @@ def remote_server(
             ssl=tls,
             max_size=1 << 27,
             ping_interval=None,
+            open_timeout=None,
             close_timeout=1,
         ) as running:
             server.port = next(iter(running.sockets)).getsockname()[1]

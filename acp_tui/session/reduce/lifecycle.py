@@ -37,7 +37,9 @@ def agent_started(session: Session, event: ev.AgentStarted, at: float) -> list[C
     session.reducer_state.repeated.clear()
     session.reducer_state.by_message_id.clear()
     changes += [*facts_changed("process"), *_set_phase(session, "connecting")]
-    return [*changes, *add_notice(session, at, "Agent restarted")] if is_restart else changes
+    if not is_restart or event.pid is None:  # a remote agent was not restarted
+        return changes
+    return [*changes, *add_notice(session, at, "Agent restarted")]
 
 
 def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Change]:
@@ -53,8 +55,20 @@ def agent_exited(session: Session, event: ev.AgentExited, at: float) -> list[Cha
     ended = _end_everything(session, at, error, acp_tui_ended=event.found_later)
     changes = [*facts_changed("process"), *ended]
     if not event.expected and not in_turn:
-        changes += add_notice(session, at, sentence, level="error", detail=tail)
+        changes += _exit_notice(session, sentence, tail, at)
     return [*changes, *_set_phase(session, "dead")]
+
+
+def _exit_notice(session: Session, sentence: str, tail: str | None, at: float) -> list[Change]:
+    """Add a notice about the exit, unless the last entry says the same: it then gets the new time.
+
+    Connecting to a remote agent can fail in the same way many times.
+    """
+    last = session.entries[-1] if session.entries else None
+    if isinstance(last, Notice) and (last.level, last.text, last.detail) == ("error", sentence, tail):
+        last.at = at
+        return [touch(last)]
+    return add_notice(session, at, sentence, level="error", detail=tail)
 
 
 def _end_everything(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
 
+from acp_tui.connection.errors import AgentGone
 from acp_tui.errors import UserError
 from acp_tui.session.state import AuthMethod, Entry, Session, Terminal, ToolCall
 from acp_tui.text_format import folder_label
@@ -223,15 +224,24 @@ class ConversationScreen(SessionScreen):
     def turn_failed(self, error: UserError, text: str) -> None:
         """Put the prompt back into the input, unless the user has typed something since.
 
-        Show the error in a toast, unless the transcript shows the error already.
+        A prompt that was sent over a connection that broke is not put back: the agent may have it. Show the
+        error in a toast, unless the transcript shows the error already.
         """
-        self._filler.restore_failed(text)
+        conversation = self.runner.conversation
+        is_remote = conversation is not None and conversation.launch.address is not None
+        if not (is_remote and isinstance(error, AgentGone) and self._filler.was_sent(text)):
+            self._filler.restore_failed(text)
         if self.session.last_error is None and self.session.phase != "dead":
             self.show_error(error)
 
     def send_failed(self, error: UserError, text: str) -> None:
         """Put the prompt back into the input, unless the user has typed something since. Show the error."""
         self._filler.restore_unsent(error, text)
+
+    def reconnection_changed(self) -> None:
+        """Show in the status line when acp-tui connects again."""
+        if self.is_attached:
+            self.update_status()
 
     def show_error(self, error: UserError) -> None:
         """Show an error in a toast."""
@@ -279,6 +289,7 @@ class ConversationScreen(SessionScreen):
     def update_status(self) -> None:
         """Show the current state in the status line and the window title."""
         self.status.starting = self.runner.opening
+        self.status.retry_at = self.runner.reconnection.due_at
         super().update_status()
         for line in self.query(StatusLine):  # none while the screen closes
             self._attention.update(line.facts, self._questions.title)

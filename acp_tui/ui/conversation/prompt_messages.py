@@ -148,6 +148,13 @@ class PromptFiller:
         elif text:
             self._runner.prompts.submit(text, self._prompt.attachments_in(text))
 
+    def was_sent(self, text: str) -> bool:
+        """Return True if this is the text of the last prompt in the transcript."""
+        from acp_tui.ui.entries.messages import prompt_text
+
+        prompts = self._context.session.prompts
+        return bool(prompts) and prompt_text(prompts[-1]) == text
+
     def edit_sent(self, entry: Entry) -> bool:
         """Put the prompt of this entry, or of the turn that the entry ends, into the input.
 

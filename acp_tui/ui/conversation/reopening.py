@@ -222,14 +222,18 @@ class AgentReadiness:
     def awaited(self) -> str:
         """Return a status text: what the session waits for, or what the user can do; "" if there is none."""
         session = self._screen.session
+        if self._runner.reconnection.due_at is not None:
+            return f"{self._restart_key} now"
         if self._runner.sign_in.waiting:
             return f"signing in · {keys.bound_keys(self._screen, 'turn.stop')} cancels"
         if session.phase == "dead":
             prepared = self._runner.prepared
             is_connected = prepared is not None and prepared.conversation.launch.address is not None
+            if self._runner.opening:
+                return "connecting again" if is_connected else "starting"
             ended = "disconnected" if is_connected else "ended"
             again = "connects again" if is_connected else "restarts it"
-            return "starting" if self._runner.opening else f"{ended} · {self._restart_key} {again}"
+            return f"{ended} · {self._restart_key} {again}"
         if session.cancelling:
             return f"not responding · {self._restart_key} restarts the agent"
         return ""

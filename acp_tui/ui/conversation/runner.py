@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from acp_tui.connection.errors import AgentGone, SignInNeeded
 from acp_tui.errors import UserError
+from acp_tui.ui.conversation.reconnection import Reconnection
 
 if TYPE_CHECKING:
     from acp_tui.app_context import AppContext
@@ -96,6 +97,9 @@ class ConversationView(Protocol):
     async def confirm(self, question: str, *, yes: str, no: str) -> bool:
         """Ask the user a question, and return True for yes. `yes` and `no` are the labels of the answers."""
 
+    def reconnection_changed(self) -> None:
+        """Called when acp-tui has planned to connect again by itself."""
+
     def show_error(self, error: UserError) -> None:
         """Show an error that no other method reports."""
 
@@ -108,11 +112,12 @@ class BackgroundTasks:
         self._show_error = show_error
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Coroutine[Any, Any, object]) -> None:
+    def start(self, work: Coroutine[Any, Any, object]) -> asyncio.Task[None]:
         """Run a coroutine in the background."""
         task = asyncio.create_task(self._run(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _run(self, work: Coroutine[Any, Any, object]) -> None:
         try:
@@ -371,6 +376,7 @@ class ConversationRunner:
         self.prepared: PreparedConversation | None = None
         self.prompts = PromptSender(view, self._tasks)
         self.sign_in = SignInFlow(view, self)
+        self.reconnection = Reconnection(self._connect_again, self._tasks.start, view.reconnection_changed)
 
     @property
     def conversation(self) -> Conversation | None:
@@ -406,6 +412,7 @@ class ConversationRunner:
         self._prompt_queue = PromptQueue(prepared.conversation, self._turn_failed)
         self.prompts.connect(prepared, self._prompt_queue)
         prepared.conversation.listen(self._view.record_applied)
+        self.reconnection.watch(prepared.conversation)
         self._view.session_created(prepared.conversation.session)
         self.prompts.submit_early()
         for question in prepared.start_questions():
@@ -422,6 +429,10 @@ class ConversationRunner:
         If the agent no longer knows a session that was open before, open a new session. Return True if a
         session is open.
         """
+        self.reconnection.take_over()
+        return await self._connect_again()
+
+    async def _connect_again(self) -> bool:
         if self.prepared is None or self._prompt_queue is None:
             return False  # the first start has not finished
         self._prompt_queue.closed()
@@ -430,6 +441,7 @@ class ConversationRunner:
 
     async def open_new(self) -> None:
         """Open a new session instead of the requested one. Restart the agent if it has ended."""
+        self.reconnection.take_over()
         conversation = self.started_conversation
         start = conversation.reconnect if conversation.session.phase == "dead" else None
         await self._open_by(start, conversation.open_new, self._apply_options)
@@ -440,6 +452,7 @@ class ConversationRunner:
         With `close_session`, the agent is told that its session is no longer needed.
         """
         self._closed = True
+        self.reconnection.stop()
         self._tasks.cancel()
         if self._making is None:
             return
@@ -480,10 +493,12 @@ class ConversationRunner:
         if failure is None:
             self._was_open = True
             self._refused_opening = ()
+            self.reconnection.succeeded()
             self._prompt_queue.opened()
             self._view.session_opened()
         elif is_last:
             self._open_failed(failure, opening)
+            self.reconnection.failed(failure)
         return failure is None
 
     async def reopen(self) -> bool:
@@ -498,7 +513,8 @@ class ConversationRunner:
         """Reopen the current session; if none was open yet, open the requested one."""
         assert self.prepared is not None
         if self._was_open:
-            await self.prepared.conversation.open_again()
+            if not await self.prepared.conversation.open_again():
+                self._pause_queue()
         else:
             await self.prepared.open()
             await self._apply_options()

@@ -35,6 +35,8 @@ class StatusTracker:
         """Why no session could be opened, and the key that helps, if any. Empty if nothing went wrong."""
         self.starting = False
         """True while the agent is being restarted; meanwhile, the session's phase is still "dead"."""
+        self.retry_at: float | None = None
+        """When acp-tui connects again by itself, in seconds since 1970; None if it does not."""
         self.tabs_asking = 0
         """The number of other tabs in which an agent waits for an answer."""
         self._unasked_actions = ActedWithoutAsking()
@@ -52,6 +54,8 @@ class StatusTracker:
         phase = "dead" if stuck else _phase(session, now, asking=asking)
         if phase == "dead" and self.starting:
             phase = "connecting"
+        if self.retry_at is not None:
+            stuck, phase = False, "dead"
         if phase != self._phase or self._since is None:
             self._phase = phase
             self._since = session.turn_started if phase == "working" else now
@@ -76,6 +80,7 @@ class StatusTracker:
             phase=phase,
             phase_detail=stuck or self.awaited,
             since=self._since,
+            retry_at=self.retry_at,
             failed=session.last_error is not None,
             plan_share=_plan_share(session),
             heard=session.heard or "",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -123,8 +124,9 @@ class StatusLine(Widget):
         return self._timer is not None
 
     def _tick_while_needed(self) -> None:
-        """Redraw the line every second, but only in phases whose duration is shown."""
-        needed = self._facts.phase in TICKING_PHASES and self.is_attached
+        """Redraw the line every second, but only while it shows a duration."""
+        changes = self._facts.phase in TICKING_PHASES or self._facts.retry_at is not None
+        needed = changes and self.is_attached
         if needed and self._timer is None:
             self._timer = self.set_interval(1, self.refresh)
         elif not needed and self._timer is not None:
@@ -198,6 +200,7 @@ class StatusFacts:
     phase: Phase = "idle"
     phase_detail: str = ""  # the current step, why the agent ended, or advice if a cancel takes long
     since: float | None = None  # when the phase started
+    retry_at: float | None = None  # when acp-tui connects again by itself
     failed: bool = False  # the last turn ended with an error
     plan_share: float | None = None  # the finished share of the turn's plan; None if nothing is finished
     retrying: str | None = None  # why the agent repeats a request to its model; None if it does not
@@ -242,6 +245,10 @@ def phase_piece(facts: StatusFacts, now: float) -> Piece:
         case "cancelling":
             stuck = facts.phase_detail and now - since >= CANCEL_GRACE_SECONDS
             return Piece(f"⊘ {facts.phase_detail if stuck else f'stopping {elapsed}'}", "warning", "phase")
+        case "dead" if facts.retry_at is not None:
+            pause = max(1, math.ceil(facts.retry_at - now))
+            text = f"✘ disconnected · tries again in {pause} s · {facts.phase_detail}"
+            return Piece(text, "error", "phase")
         case "dead":
             return Piece(f"✘ {facts.phase_detail or 'the agent has ended'}", "error", "phase")
         case "background":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,8 +12,6 @@ from tests.support.remote_server import SCRIPT, TOKEN, remote_server
 if TYPE_CHECKING:
     from pathlib import Path
 
-RESUMES = [*SCRIPT, json.dumps({"capabilities": {"sessionCapabilities": {"resume": {}}}})]
-
 
 @pytest.fixture
 def project(tmp_path: Path, home: Path) -> Path:
@@ -22,27 +19,6 @@ def project(tmp_path: Path, home: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()
     return folder
-
-
-async def test_a_server_is_restarted_during_a_turn_and_f5_connects_again(project: Path) -> None:
-    with remote_server(RESUMES) as first:
-        async with open_conversation_ui(project, "--command", first.url) as ui:
-            await ui.send(["say", "before"], ["wait_for_cancel"])
-            await ui.until(ui.said)
-            first.abort()
-            await ui.until(lambda: ui.session.phase == "dead")
-            await ui.sees("disconnected", "F5 connects again")
-            assert any("The connection was lost during a turn." in notice for notice in ui.notices())
-            first.stop()
-            await ui.press("f5")
-            await ui.until(lambda: "no server is running there" in "".join(ui.notices()))
-            with remote_server(RESUMES, port=first.port) as second:
-                await ui.press("f5")
-                await ui.ready()
-                methods = [frame["method"] for frame in second.received]
-                assert methods == ["initialize", "session/resume"]
-                await ui.send(["say", "after"])
-                await ui.until(lambda: ui.said() == ["before", "after"])
 
 
 async def test_the_agent_gets_the_folder_there_and_neither_files_nor_terminals(project: Path) -> None:
