@@ -3,6 +3,8 @@
 A record of acp-tui is `{"t": …, "dir": "sent" | "received" | "client", "frame": …}`. Other tools write
 `{"t": …, "dir": "c2a" | "a2c", "msg": …}`, and lines of text with the `dir` "stderr" or "note".
 
+A line has one row or, if it holds a JSON-RPC batch, one for each message of the batch.
+
 The columns are arrays, so that a million frames take about 50 MB. They can be saved beside the log.
 """
 
@@ -58,11 +60,14 @@ MAX_ID = 1000
 MAX_NAMES = 50_000
 """The maximum number of different methods, and of different sessions. Rows beyond it have an empty name."""
 
+MAX_BATCH = 1000
+"""A longer batch is one row."""
+
 MAX_SECONDS = 1e13
 """A time beyond it is damaged: its digits would fill the row. Milliseconds since the epoch are below it."""
 
 INDEX_NAME = "wire.index"
-_FORMAT = 1
+_FORMAT = 2
 _MAGIC = b"acp-tui wire index\n"
 _MAX_HEADER_BYTES = 256 * 1024 * 1024
 _SAMPLES = 128
@@ -85,6 +90,7 @@ _FIRST_LISTED_ID = -(1 << 62)
 _FRAME_KEY = re.compile(rb'"(?:frame|msg|text)"\s*:\s*')
 _BEFORE_JSON = b"\0 \t\xef\xbb\xbf"
 """What is ignored before a record: zeros, which are left by a power failure, and a byte order mark."""
+_BEFORE_ITEM = re.compile(r"\s*[\[,]\s*")
 _decode_json = json.JSONDecoder().raw_decode
 
 
@@ -95,6 +101,7 @@ class Shape(NamedTuple):
     type: FrameType
     method: str = ""  # of an answer: the method that it answers
     kind: str = ""  # of an update, or of an event
+    is_in_batch: bool = False
 
 
 _DAMAGED = Shape("log", "damaged")
@@ -109,6 +116,7 @@ class _Facts(NamedTuple):
     id: int | str | None = None
     size: int | None = None
     """The size of what was recorded; None if the size of the frame in the line is meant."""
+    batch: list[Any] | None = None
 
 
 def frame_span(line: bytes) -> tuple[int, int]:
@@ -180,7 +188,7 @@ def _facts_of(at: float, direction: FrameDirection, frame: Any) -> _Facts:
     if isinstance(frame, str):
         return _Facts(at, Shape(direction, "noise"))
     if not isinstance(frame, dict):
-        return _Facts(at, Shape(direction, "other"))
+        return _Facts(at, Shape(direction, "other"), batch=frame if isinstance(frame, list) else None)
     method = frame.get("method")
     identity = frame.get("id")
     known_id = identity if is_id(identity) else None
@@ -197,6 +205,38 @@ def _facts_of(at: float, direction: FrameDirection, frame: Any) -> _Facts:
         form = "error" if "error" in frame else "answer"
         return _Facts(at, Shape(direction, form), _name(session), known_id)
     return _Facts(at, Shape(direction, "other"), id=known_id)
+
+
+class _BatchItem(NamedTuple):
+    """A message of a batch, and where it is in its line."""
+
+    start: int
+    size: int
+    facts: _Facts
+
+
+def _batch_items(line: bytes, facts: _Facts) -> list[_BatchItem]:
+    """Return the messages of a line with a batch; none if it is unclear where they are."""
+    if not facts.batch or len(facts.batch) > MAX_BATCH or facts.at is None:
+        return []
+    start, end = frame_span(line)
+    text = line[start:end].decode()
+    items: list[_BatchItem] = []
+    found: list[Any] = []
+    position = 0
+    try:
+        while separator := _BEFORE_ITEM.match(text, position):
+            begin = separator.end()
+            start += len(separator[0].encode())
+            item, position = _decode_json(text, begin)
+            size = len(text[begin:position].encode())
+            own = _facts_of(facts.at, facts.shape.direction, item)
+            items.append(_BatchItem(start, size, own._replace(shape=own.shape._replace(is_in_batch=True))))
+            found.append(item)
+            start += size
+    except (ValueError, RecursionError):
+        return []
+    return items if found == facts.batch else []
 
 
 def _event_shape(event: Any) -> Shape:
@@ -283,6 +323,13 @@ def _scalar(text: str) -> Any:
 # --------------------------------------------------------------------------- the index
 
 
+class _BeforeLast(NamedTuple):
+    """The state before the last line, which may not be complete."""
+
+    rows: int
+    open: dict[tuple[str, int | str], tuple[int, ...]]
+
+
 class FrameIndex:
     """The columns of the lines of a log, from one of its lines on. Rows are numbered from 0.
 
@@ -292,6 +339,7 @@ class FrameIndex:
     def __init__(self, start: int = 0) -> None:
         """Index the lines from the byte `start` on, where a line begins."""
         self.offsets = array("q")
+        """Where the line of each row starts; of a message of a batch, where the message starts."""
         self.times = array("d")
         """The time of each row; NaN for a damaged line."""
         self.clock = array("d")
@@ -305,6 +353,7 @@ class FrameIndex:
         self._session_of = array("H")
         self.initialize_answers: list[int] = []
         """The rows with answers to `initialize`, which say what version of the protocol follows."""
+        self._batch_lines: dict[int, int] = {}  # for the first row of each batch, where its line starts
         self._ids = array("q")
         self._listed_ids: list[int | str] = []
         self._shape_numbers: dict[Shape, int] = {}
@@ -314,7 +363,7 @@ class FrameIndex:
         """Where the first line starts that is not in the index."""
         self._pending = bytearray()  # the beginning of that line; of a long one, its head and its end
         self._pending_size = 0
-        self._before_last: dict[tuple[str, int | str], tuple[int, ...]] | None = None
+        self._before_last: _BeforeLast | None = None
 
     def __len__(self) -> int:
         return len(self.offsets)
@@ -327,7 +376,11 @@ class FrameIndex:
     @property
     def settled_rows(self) -> int:
         """The number of rows that stay as they are when the log grows, apart from their answers."""
-        return len(self) if self._before_last is None else len(self) - 1
+        return len(self) if self._before_last is None else self._before_last.rows
+
+    def line_start(self, row: int) -> int:
+        """Return where the line of a row starts; of a message of a batch after the first, `offsets[row]`."""
+        return self._batch_lines.get(row, self.offsets[row])
 
     def shape(self, row: int) -> Shape:
         return self.shapes[self._shape_of[row]]
@@ -398,7 +451,7 @@ class FrameIndex:
         `read` replaces the row when the log has grown.
         """
         if self._pending_size and self._before_last is None and not self._is_torn():
-            self._before_last = dict(self._open)
+            self._before_last = _BeforeLast(len(self), dict(self._open))
             self._take_pending()
 
     def _is_torn(self) -> bool:
@@ -406,21 +459,23 @@ class FrameIndex:
         return self._pending_size > MAX_PARSED_BYTES or _read_line(line).shape == _DAMAGED
 
     def _remove_unended(self) -> None:
-        """Remove the row that `add_unended` has added."""
+        """Remove the rows that `add_unended` has added."""
         if self._before_last is None:
             return
-        self._open, self._before_last = self._before_last, None
-        last = len(self) - 1
-        if self.partners[last] >= 0:
-            self.partners[self.partners[last]] = -1
-        for column in self._columns():
-            column.pop()
-        self.clock.pop()
-        if self.initialize_answers[-1:] == [last]:
-            self.initialize_answers.pop()
+        rows, self._open = self._before_last
+        self._before_last = None
+        for last in range(len(self) - 1, rows - 1, -1):
+            if self.partners[last] >= 0:
+                self.partners[self.partners[last]] = -1
+            for column in self._columns():
+                column.pop()
+            self.clock.pop()
+            self._batch_lines.pop(last, None)
+            if self.initialize_answers[-1:] == [last]:
+                self.initialize_answers.pop()
 
     def _add(self, line: bytes, size: int) -> None:
-        """Add a row for a line. Of a long line, `line` is only the beginning and the end."""
+        """Add the rows for a line. Of a long line, `line` is only the beginning and the end."""
         if size > MAX_PARSED_BYTES:
             head, tail = line[:HEAD_BYTES], line[-TAIL_BYTES:]
             line = head + tail  # however much is left of it, which depends on the pieces that were read
@@ -429,7 +484,18 @@ class FrameIndex:
             return
         else:
             facts = _read_line(line)
-        at, shape, session, identity, shown_size = facts
+        if items := _batch_items(line, facts):
+            self._batch_lines[len(self)] = self.covered
+            for item in items:
+                self._add_row(item.facts._replace(size=item.size), self.covered + item.start)
+            return
+        if facts.size is None:
+            start, end = frame_span(line)
+            facts = facts._replace(size=size - start - (len(line) - end))
+        self._add_row(facts, self.covered)
+
+    def _add_row(self, facts: _Facts, offset: int) -> None:
+        at, shape, session, identity = facts[:4]
         row = len(self.offsets)
         if isinstance(identity, str):
             identity = identity[:MAX_ID]
@@ -447,14 +513,11 @@ class FrameIndex:
             self._open[key] = (*self._open.get(key, ()), row)
         elif shape.method == "agent_started" and shape.type == "event":
             self._open = {}  # another process, which counts its ids from the beginning
-        if shown_size is None:
-            start, end = frame_span(line)
-            shown_size = size - start - (len(line) - end)
-        self.offsets.append(self.covered)
+        self.offsets.append(offset)
         self.times.append(math.nan if at is None else at)
         last = self.clock[-1] if row else -math.inf
         self.clock.append(last if at is None or at < last else at)
-        self.sizes.append(min(max(shown_size, 0), 0xFFFF_FFFF))
+        self.sizes.append(min(max(facts.size or 0, 0), 0xFFFF_FFFF))
         self.partners.append(partner)
         self._shape_of.append(self._shape_number(shape))
         self._session_of.append(self._session_number(session))
@@ -526,6 +589,7 @@ class FrameIndex:
             "sessions": self.sessions,
             "ids": self._listed_ids,
             "initialize_answers": self.initialize_answers,
+            "batch_lines": [*self._batch_lines.items()],
             "open": [[*key, *rows] for key, rows in self._open.items()],
         }
         temporary_file, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")  # mode 0600
@@ -577,6 +641,7 @@ def _restored(header: Any, body: bytes) -> FrameIndex | None:
     index.sessions = header["sessions"]
     index._listed_ids = header["ids"]
     index.initialize_answers = header["initialize_answers"]
+    index._batch_lines = dict(header["batch_lines"])
     index._open = {(asked, identity): tuple(waiting) for asked, identity, *waiting in header["open"]}
     index._shape_numbers = {shape: number for number, shape in enumerate(index.shapes)}
     index._session_numbers = {session: number for number, session in enumerate(index.sessions)}
@@ -605,7 +670,8 @@ def _is_consistent(index: FrameIndex) -> bool:
         and max(index.partners) < rows
         and min((number for number in index._ids if number != _NO_ID), default=0)
         > _FIRST_LISTED_ID - len(index._listed_ids)
-        and all(0 <= row < rows for row in [*waiting, *index.initialize_answers])
+        and all(0 <= row < rows for row in [*waiting, *index.initialize_answers, *index._batch_lines])
+        and all(0 <= start < index.offsets[row] for row, start in index._batch_lines.items())
     )
 
 

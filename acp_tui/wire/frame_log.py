@@ -1,8 +1,8 @@
 """A wire log as a list of rows, which a screen can show while the log grows.
 
-The rows are the lines of the log and, on the same clock, the lines of `stderr.log` beside it. A long log
-without a saved index first consists of its last rows only. `update` reads the rest in steps, and then reports
-how many rows were put in front.
+The rows are the lines of the log, with a row for each message of a batch, and, on the same clock, the lines
+of `stderr.log` beside it. A long log without a saved index first consists of its last rows only. `update`
+reads the rest in steps, and then reports how many rows were put in front.
 """
 
 from __future__ import annotations
@@ -89,6 +89,8 @@ class FrameRow:
     """The time between the request and its answer, on both."""
     is_by_hand: bool = False
     """Whether the user wrote the message."""
+    is_in_batch: bool = False
+    """Whether the message was sent in one array with others."""
 
 
 class Update(NamedTuple):
@@ -188,7 +190,7 @@ class FrameLog:
             size = len(self._stderr.texts[position].encode())
             return FrameRow(number, -1 - position, _known(at), "stderr", "stderr", size=size)
         index = self._index
-        direction, form, method, kind = index.shape(position)
+        direction, form, method, kind, is_in_batch = index.shape(position)
         at = index.times[position]
         partner = index.partners[position]
         seconds = None if partner < 0 else abs(at - index.times[partner])
@@ -206,6 +208,7 @@ class FrameLog:
             None if partner < 0 else self._number(partner),
             seconds,
             position > 0 and direction == "sent" and index.shape(position - 1) == _BY_HAND,
+            is_in_batch,
         )
 
     def number_of(self, place: int) -> int | None:
@@ -229,7 +232,7 @@ class FrameLog:
         if self._index.shape(position).type in ("stderr", "note"):
             return str(self.frame(number) or "")
         line = self._line(position, max_bytes)
-        start, end = frame_span(line)
+        start, end = self._frame_span(position, line)
         if max_bytes is not None and len(line) < self._line_size(position):
             return line[start:].decode(errors="replace")
         text = line[start:end].decode(errors="replace")
@@ -250,8 +253,11 @@ class FrameLog:
             return self._stderr.texts[position]
         if self._index.shape(position).type == "damaged":
             return None
+        line = self._line(position)
         try:
-            return frame_in(json.loads(self._line(position).lstrip(b"\0")))
+            if self._index.shape(position).is_in_batch:
+                return json.loads(line[: self._index.sizes[position]])
+            return frame_in(json.loads(line.lstrip(b"\0")))
         except (ValueError, RecursionError):
             return None
 
@@ -268,8 +274,9 @@ class FrameLog:
         if self._line_size(position) <= MAX_SUMMARISED_BYTES:
             frame = self.frame(number)
         else:
-            line = self._line(position, MAX_SUMMARISED_BYTES).decode(errors="replace")
-            frame = _with_marks(frame_in(beginning_of(line)))
+            beginning = beginning_of(self._line(position, MAX_SUMMARISED_BYTES).decode(errors="replace"))
+            is_in_batch = self._index.shape(position).is_in_batch
+            frame = _with_marks(beginning if is_in_batch else frame_in(beginning))
         said = _said_in(frame, form)
         if said is None:
             return ""
@@ -296,6 +303,8 @@ class FrameLog:
         answered = shape.method if shape.type in ("answer", "error") else ""
         sender: Sender = "agent" if shape.direction == "received" else "client"
         frames = frame if isinstance(frame, list) and version == 2 else [frame]
+        if shape.is_in_batch and version == 1:
+            return [SchemaViolation("batch", "version 1 of the protocol has no batches")]
         return [
             found for each in frames for found in frame_violations(each, answered or None, sender, version)
         ]
@@ -372,7 +381,7 @@ class FrameLog:
         """
         start, stop = index.offsets[row], index.offsets[end - 1] + self._line_size(end - 1)
         if end - row == 1 and stop - start > MAX_PARSED_BYTES:
-            start += frame_span(os.pread(self._descriptor, MAX_PREFIX_BYTES, start))[0]
+            start += self._frame_span(row, os.pread(self._descriptor, MAX_PREFIX_BYTES, start))[0]
             overlap = max(map(len, needles))
             while start < stop:
                 piece = os.pread(self._descriptor, min(STEP_BYTES + overlap, stop - start), start).lower()
@@ -390,9 +399,10 @@ class FrameLog:
             hit = min(hits)
             row = bisect_right(index.offsets, start + hit, row, end) - 1
             line = index.offsets[row] - start
-            if hit >= line + frame_span(block[line : line + MAX_PREFIX_BYTES])[0]:
+            line_end = line + self._line_size(row)
+            if line + self._frame_span(row, block[line : line + MAX_PREFIX_BYTES])[0] <= hit < line_end:
                 found.add(row)
-                position = line + self._line_size(row)
+                position = line_end
             else:  # in what the record says before the frame
                 position = hit + 1
         yield found
@@ -429,7 +439,7 @@ class FrameLog:
     def _line_size(self, position: int) -> int:
         index = self._index
         if position + 1 < len(index):
-            end = index.offsets[position + 1]
+            end = index.line_start(position + 1)
         else:
             end = index.covered if position < index.settled_rows else index.scanned
         return end - index.offsets[position]
@@ -439,6 +449,12 @@ class FrameLog:
         if max_bytes is not None and size > max_bytes:
             size = max_bytes
         return os.pread(self._descriptor, size, self._index.offsets[position])
+
+    def _frame_span(self, position: int, line: bytes) -> tuple[int, int]:
+        """Return where the frame of a row starts and ends in what `_line` returns."""
+        if self._index.shape(position).is_in_batch:
+            return 0, self._index.sizes[position]
+        return frame_span(line)
 
     # ----------------------------------------------------------------------- growing
 

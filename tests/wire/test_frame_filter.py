@@ -128,3 +128,16 @@ def test_completions_are_values_that_occur(log: FrameLog, typed: str, offered: l
     for each in offered:
         if not each.endswith(":"):
             parse_filter(each)
+
+
+@pytest.mark.parametrize(("words", "numbers"), [("text", [1, 2, 4]), ("second", [2]), ("received", [3])])
+def test_a_filter_finds_the_messages_of_a_batch(tmp_path: Path, words: str, numbers: list[int]) -> None:
+    first, second = (update(content={"type": "text", "text": words}) for words in ("first", "second"))
+    noise = line(3.0, "received", "a received line")
+    lines = [
+        line(1.0, "sent", request(1)),
+        line(2.0, "received", [first, second]),
+        noise,
+        line(4.0, "sent", [first]),
+    ]
+    assert matching(FrameLog(write_log(tmp_path / "wire.jsonl", lines)), words) == numbers

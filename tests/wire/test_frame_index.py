@@ -29,6 +29,7 @@ frames = st.one_of(
         [{"event": "agent_started"}, {"event": "noticed", "text": LONG}, "noise", "é" * 400, 7, []]
     ),
 )
+frames = frames | st.lists(frames, max_size=4)
 records = st.builds(line, st.floats(0, 100), st.sampled_from(["sent", "received", "client"]), frames)
 foreign = st.builds(
     lambda at, way, frame: json.dumps({"t": at, "dir": way, "msg": frame}).encode() + b"\n",

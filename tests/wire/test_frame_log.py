@@ -14,6 +14,7 @@ from acp_tui.session.events import Noticed
 from acp_tui.store.session_folder import create_session_folder
 from acp_tui.store.stderr_log import KEEP_BYTES
 from acp_tui.wire import frame_log
+from acp_tui.wire.frame_index import MAX_BATCH
 from acp_tui.wire.frame_log import FrameLog
 from tests.support.recordings import WIRELOGS
 from tests.support.wire_lines import answer, line, read_all, request, rows, update, write_log
@@ -67,6 +68,11 @@ PAIRS: dict[str, tuple[list[tuple[str, Any]], list[int | None]]] = {
     "used twice": ([ASK, ASK, REPLIED, REPLIED], [2, 3, 0, 1]),
     "used again": ([ASK, REPLIED, ASK, REPLIED], [1, 0, 3, 2]),
     "another process": ([ASK, RESTART, ASK, REPLIED], [None, None, 3, 2]),
+    "a batch": (
+        [("received", [request(1), update(), request(2)]), ("sent", [answer(2), answer(1)])],
+        [4, None, 3, 2, 0],
+    ),
+    "an answer in a batch": ([ASK, ("received", [update(), answer(1)])], [2, None, 0]),
     "no id": ([("sent", request(True)), ("received", answer(None))], [None, None]),
 }
 
@@ -82,7 +88,7 @@ def test_pairs(path: Path, frames: list[tuple[str, Any]], partners: list[int | N
     [
         ({"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}, "error"),
         ("plain text", "noise"),
-        ([update()], "other"),
+        ([], "other"),
         ({"jsonrpc": "2.0"}, "other"),
         ({"method": 5, "id": {}}, "other"),
         (None, "other"),
@@ -91,6 +97,46 @@ def test_pairs(path: Path, frames: list[tuple[str, Any]], partners: list[int | N
 def test_what_is_no_request_or_answer_is_a_row_too(path: Path, frame: Any, kind: str) -> None:
     [row] = rows(log_of(path, line(1, "received", frame)))
     assert row.type == kind
+
+
+BATCH = [update("tool_call", title="Größe"), 7, request(1, text="second"), [request(2)]]
+
+
+def test_each_message_of_a_batch_is_a_row(path: Path) -> None:
+    other = request(0, text="first")
+    log = log_of(path, *(line(1.0, "received", frame) for frame in (other, BATCH, other)))
+    assert [row.type for row in rows(log)] == [
+        "request",
+        "notification",
+        "other",
+        "request",
+        "other",
+        "request",
+    ]
+    assert [row.is_in_batch for row in rows(log)] == [False, True, True, True, True, False]
+    assert [log.frame(number) for number in range(6)] == [other, *BATCH, other]
+    for row in rows(log):
+        assert json.loads(log.text(row.number)) == log.frame(row.number)
+        assert row.size == len(log.text(row.number).encode())
+        assert log.number_of(row.place) == row.number
+    assert log.summary(3) == '{"text": "second"}'
+
+
+def test_a_message_of_a_batch_can_deviate_alone(path: Path) -> None:
+    began = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {}}
+    chunk = update(messageId="m", content={"type": "text", "text": "a"})
+    wrong = update(messageId="m", content=5)
+    first = [line(0.0, "sent", request(0, "initialize", protocolVersion=2))]
+    batch = line(2.0, "received", [chunk, wrong])
+    log = log_of(path, *first, line(1.0, "received", answer(0, began)), batch)
+    assert [bool(log.deviations(number)) for number in (2, 3)] == [False, True]
+    in_version_1 = log_of(path.with_name("one.jsonl"), batch)
+    assert all(in_version_1.deviations(number) for number in (0, 1))
+
+
+def test_a_long_batch_is_one_row(path: Path) -> None:
+    [row] = rows(log_of(path, line(1, "received", [0] * (MAX_BATCH + 1))))
+    assert (row.type, row.is_in_batch) == ("other", False)
 
 
 @pytest.mark.parametrize(

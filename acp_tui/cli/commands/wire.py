@@ -133,7 +133,7 @@ class _FramePrinter:
         start = self._log.started
         since = "" if row.at is None or start is None else f"{row.at - start:.3f}"
         waited = "" if row.seconds is None or row.type == "request" else f"{row.seconds:.3f} s"
-        mark = " (by hand)" if row.is_by_hand else ""
+        mark = " (by hand)" if row.is_by_hand else " (in a batch)" if row.is_in_batch else ""
         line = " ".join(
             [
                 f"{since:>9}",

@@ -10,7 +10,7 @@ from acp_tui.ui.app import AcpTui
 from acp_tui.ui.conversation.replay import ReplayScreen
 from acp_tui.ui.conversation.subagent_screen import SubagentScreen
 from acp_tui.ui.screens.wire.wire_screen import WireScreen
-from tests.support.conversation_ui import offers
+from tests.support.conversation_ui import agent, offers, open_conversation_ui
 from tests.support.recordings import WIRELOGS, records
 from tests.support.waiting import until
 
@@ -80,6 +80,21 @@ async def test_an_entry_leads_to_the_messages_that_made_it_and_enter_leads_back(
         await ui.press("enter")
         await ui.until(lambda: ui.app.screen is ui.screen)
         await ui.until(lambda: ui.transcript.cursor == entry.id)
+
+
+async def test_messages_of_a_batch_are_paired_and_belong_to_their_entries(tmp_path: Path) -> None:
+    version_2 = ("--command", agent("version_2", "speaks"), "--protocol", "2", "--policy", "yolo")
+    async with open_conversation_ui(tmp_path, *version_2) as ui:
+        await ui.send("batch")
+        await ui.until(lambda: ui.session.stop_reason == "end_turn")
+        entry = next(entry for entry in ui.session.entries if getattr(entry, "text", "") == "in a batch")
+        screen = await messages_of(ui, entry)
+        await ui.sees("agent_message_chunk in a batch")
+        assert len(screen.listing) == 1
+        await ui.press("a", "up", "p")
+        await ui.until(lambda: screen.frames.row is not None and screen.frames.row.type == "answer")
+        assert screen.frames.row is not None
+        assert (screen.frames.row.id, screen.frames.row.is_in_batch) == ('"two"', True)
 
 
 async def test_the_messages_of_an_entry_that_grows_are_listed_as_they_come(

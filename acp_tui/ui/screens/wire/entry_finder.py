@@ -65,4 +65,6 @@ class EntryFinder:
             return
         self._last_place = row.place
         if row.direction in ("sent", "received", "client"):
-            self.frames.add(row.place, Record(row.at, row.direction, log.frame(number)))
+            frame = log.frame(number)
+            frame = [frame] if row.is_in_batch else frame
+            self.frames.add(row.place, Record(row.at, row.direction, frame))

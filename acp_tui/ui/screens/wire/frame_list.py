@@ -249,10 +249,11 @@ class FrameList(ScrollView, can_focus=True, inherit_bindings=False):
         palette = current_palette()
         sign, look = DIRECTION_SIGNS[row.direction], self._look(row)
         deviates = self.listing.deviates(row.number)
+        in_batch = [Segment(" in a batch", palette.dim)] if row.is_in_batch else []
         spans = [
             Segment(f"{self._time(row):>{TIME_CELLS}} ", palette.dim),
             Segment(f"{sign} ", look),
-            *_fitted(self._name_of(row, look), columns.name),
+            *_fitted([*self._name_of(row, look), *in_batch], columns.name),
             Segment(f" {DEVIATION_SIGN if deviates else ' '}", palette.error),
             Segment(f"{self._seconds(row):>{SECONDS_CELLS}} ", palette.dim),
             Segment(f"{format_size(row.size):>{SIZE_CELLS}}", palette.dim),
