@@ -52,8 +52,6 @@ MAX_HELD = 300
 """Longest piece of prose or of a name that is held back until it is clear what it is, in characters."""
 
 _PROSE_STOP = re.compile(r"[\n`<]")
-_STRING_STOP = re.compile(r'["\\]')
-_VALUE_STOP = re.compile(r'"|</(?:arguments|use_mcp_tool)>')
 _ARGUMENTS_STOP = re.compile(r"</(?:arguments|use_mcp_tool)>")
 _SKIP_STOP = re.compile(r"</?use_mcp_tool>")
 _LINE_MARKS = re.compile(r" {0,3}(`+|~+|)")
@@ -147,7 +145,7 @@ class XmlCallReader:
         self._names: dict[str, str] = {}
         self._call_id = ""  # empty until the call has been reported
         self._arguments: list[str] | None = None
-        self._in_string = False
+        self._first_end = -1  # of the closing tags in the arguments: the end if no other makes them JSON
         self._problem = ""
 
     def feed(self, text: str) -> list[XmlEvent]:
@@ -332,7 +330,7 @@ class XmlCallReader:
         self._names = {}
         self._call_id = ""
         self._arguments = None
-        self._in_string = False
+        self._first_end = -1
         self._problem = ""
         self._state = self._read_call
 
@@ -393,31 +391,26 @@ class XmlCallReader:
         self._add(CallBegun(self._call_id, name))
         return True
 
-    def _add_arguments(self, text: str) -> None:
-        if text and self._arguments is not None:
-            self._arguments.append(text)
-            self._add(CallPiece(self._call_id, text))
-
     def _read_arguments(self) -> bool:
-        """Read JSON. The closing tag counts only outside strings."""
-        stop = (_STRING_STOP if self._in_string else _VALUE_STOP).search(self._buffer, self._position)
+        """Read JSON. A closing tag counts if the JSON is complete: strings can contain one."""
+        stop = _ARGUMENTS_STOP.search(self._buffer, self._position)
+        self._add_arguments(stop.start() if stop else self._end_without(ARGUMENTS_END, CLOSE))
         if stop is None:
-            end = len(self._buffer) if self._in_string else self._end_without(ARGUMENTS_END, CLOSE)
-            self._add_arguments(self._take(end))
             return False
-        if stop[0] == '"':
-            self._in_string = not self._in_string
-            self._add_arguments(self._take(stop.end()))
-        elif stop[0] == "\\":
-            if stop.end() == len(self._buffer) and not self._at_end:
-                self._add_arguments(self._take(stop.start()))
-                return False
-            self._add_arguments(self._take(min(stop.end() + 1, len(self._buffer))))
+        raw = "".join(self._arguments or [])
+        if parse_arguments(raw)[1]:
+            self._first_end = len(raw) if self._first_end < 0 else self._first_end
+            self._add_arguments(stop.end())
         else:
-            self._add_arguments(self._take(stop.start()))
             self._take(stop.end() if stop[0] == ARGUMENTS_END else stop.start())
             self._state = self._read_call
         return True
+
+    def _add_arguments(self, end: int) -> None:
+        text = self._take(end)
+        if text and self._arguments is not None:
+            self._arguments.append(text)
+            self._add(CallPiece(self._call_id, text))
 
     def _skip_to_end(self) -> bool:
         stop = _SKIP_STOP.search(self._buffer, self._position)
@@ -439,19 +432,17 @@ class XmlCallReader:
     def _end_unfinished_call(self) -> None:
         """End the call that the end of the answer has cut off, or whose JSON hides where it ends."""
         if self._state == self._read_arguments:
-            raw = "".join(self._arguments or []) + self._take(len(self._buffer))
-            self._arguments = [raw]
-            if parse_arguments(raw)[1]:
-                stop = _ARGUMENTS_STOP.search(raw)
-                if stop is not None:
-                    self._arguments = [raw[: stop.start()]]
-                    self._buffer = raw[stop.end() if stop[0] == ARGUMENTS_END else stop.start() :]
-                    self._position = 0
-                    self._state = self._read_call
-                    if self._buffer:
-                        return
-                else:
-                    self._problem = "The call was cut off. Write it again, shorter if it was long."
+            self._add_arguments(len(self._buffer))
+            raw = "".join(self._arguments or [])
+            if self._first_end >= 0 and parse_arguments(raw)[1]:
+                self._arguments = [raw[: self._first_end]]
+                self._buffer = raw[self._first_end :].removeprefix(ARGUMENTS_END)
+                self._position = 0
+                self._state = self._read_call
+                if self._buffer:
+                    return
+            elif parse_arguments(raw)[1]:
+                self._problem = "The call was cut off. Write it again, shorter if it was long."
         elif self._arguments is None and not self._problem:
             self._take(len(self._buffer))
             self._problem = "The call was cut off. Write it again."
