@@ -38,6 +38,7 @@ See `acp-tui run --help` for all of them, and `acp-tui COMMAND --help` for the o
 COMMANDS = {
     "run": 'start an interactive session ("run" is optional: acp-tui [AGENT])',
     "exec": "run one prompt non-interactively",
+    "local": "start a session with a model of your own, such as one of Ollama",
     "compare": "send one prompt to several agents, each in a git worktree of its own",
     "doctor": "check an agent: identity, capabilities, protocol violations",
     "agents": "list known agents, show one, or install more",
@@ -129,7 +130,7 @@ def _run(given: list[str]) -> int:
     if args.command is None:
         parser.print_help()
         return USAGE
-    if args.command == "run" and args.cwd is None:
+    if args.command in ("run", "local") and args.cwd is None:
         Path.cwd()  # fail before the screen is opened if the directory was deleted
     return _module(args.command).run(args)
 

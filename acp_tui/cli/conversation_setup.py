@@ -122,6 +122,8 @@ class ConversationSetup:
         self._terminal_sign_in = terminal_sign_in
         self._welcome = welcome  # show a hint in a new demo session
         self.app_context = AppContext.open(Path(args.cwd or "."))
+        if choice := getattr(args, "local_choice", None):
+            self.app_context.settings.local = self.app_context.settings.local.choose(**choice)
         named = agent is not None or args.program is not None
         self._stored = self.app_context.stored(args.resume, must_exist=not named) if args.resume else None
         if self._stored is not None:

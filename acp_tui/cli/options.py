@@ -105,10 +105,16 @@ def add_account_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_agent_options(
-    parser: argparse.ArgumentParser, *, policy: str = "deny", several: bool = False
+    parser: argparse.ArgumentParser, *, policy: str = "deny", several: bool = False, is_fixed: bool = False
 ) -> None:
-    """Add the options that select one or several agents, their workspace, MCP servers and permissions."""
-    add_command_option(parser, several=several)
+    """Add the options that select one or several agents, their workspace, MCP servers and permissions.
+
+    `is_fixed` leaves out those that select an agent: the command starts a certain one.
+    """
+    if is_fixed:
+        parser.set_defaults(program=None)
+    else:
+        add_command_option(parser, several=several)
     about = "version of the protocol to ask the agent for (default: 1)"
     parser.add_argument("--protocol", choices=PROTOCOLS, help=about)
     add_folder_options(parser)
@@ -125,7 +131,7 @@ def add_agent_options(
         help="use what the workspace's own files define, such as MCP servers, without asking",
     )
     parser.add_argument("--no-log", action="store_true", help="do not record the session")
-    if not several:
+    if not (several or is_fixed):
         add_remote_options(parser)
 
 

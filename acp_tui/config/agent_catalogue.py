@@ -10,10 +10,12 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from acp_tui.config import local_profiles
 from acp_tui.config.installed_agents import InstalledAgent, installed_agents
 from acp_tui.config.paths import paths
 from acp_tui.config.remote_address import (
@@ -34,6 +36,12 @@ if TYPE_CHECKING:
 
 PACKAGE_RUNNERS = ("npx", "uvx")
 """Programs that download a package and run it."""
+LOCAL_AGENT = local_profiles.DEFAULT
+EXTRA_MISSING = (
+    "it needs the extra `agent`, which `pip install 'acp-tui[agent]'` installs, or in a clone "
+    "`pipx install --force '.[agent]'` or `uv tool install --force '.[agent]'`"
+)
+NO_MODEL = "no model is configured; run `acp-tui local` in a terminal, or set base_url and model in [local]"
 _RUNNERS = re.compile(r"(python|pypy|node|deno|bun|bunx|npx|uv|uvx|pipx|ruby|perl|bash|zsh|sh)[\d.]*")
 _RUN_WORDS = ("run", "x", "tool")
 _CODE_OPTIONS = ("-c", "-e", "--eval")
@@ -70,6 +78,7 @@ class KnownAgent:
     folder: str | None = None  # of sessions, on that machine
     installed: InstalledAgent | None = None  # set if `acp-tui agents install` has installed it
     source: str = "built in"  # or the user's file and line, or the registry
+    obstacle: str = ""  # why it cannot be started, as a clause, if not for a missing program
 
     def find_command(self) -> list[str] | None:
         """Return the first command whose program is found (its path made absolute), or None.
@@ -96,6 +105,8 @@ class KnownAgent:
 
 def missing_agent_message(agent: KnownAgent) -> str:
     """Return why an agent cannot be started, and how to install it."""
+    if agent.obstacle:
+        return f"{agent.title} cannot be started: {agent.obstacle}"
     programs = [command[0] for command in agent.commands]
     own = [program for program in programs if program not in PACKAGE_RUNNERS]
     ways = [f"`{agent.install}`"] if agent.install else []
@@ -191,7 +202,8 @@ def known_agents(settings: Settings) -> dict[str, KnownAgent]:
 
     If several have the same name, the user's command is used, or else the installed agent.
     """
-    agents = dict(_built_in())
+    built_in = _built_in()
+    agents = {"demo": built_in["demo"], LOCAL_AGENT: _local_agent(settings), **built_in}
     for name, record in installed_agents().items():
         agents[name] = _with_installed(name, record)
     for name, entry in settings.agents.items():
@@ -225,12 +237,14 @@ def settings_problems(settings: Settings) -> list[Problem]:
 
 def agent_problems(name: str, settings: Settings) -> list[Problem]:
     """Return the problems in `[agents.NAME]` or `agents/NAME.toml`."""
-    key = f"agents.{name}"
+    keys = (f"agents.{name}", LOCAL_AGENT) if name == LOCAL_AGENT else (f"agents.{name}",)
     own_file = paths().config / "agents" / f"{name}.toml"
     return [
         problem
         for problem in settings_problems(settings)
-        if problem.key == key or problem.key.startswith(f"{key}.") or problem.file == own_file
+        if problem.key in keys
+        or problem.key.startswith(tuple(f"{key}." for key in keys))
+        or problem.file == own_file
     ]
 
 
@@ -300,6 +314,29 @@ def _built_in() -> dict[str, KnownAgent]:
     return agents
 
 
+def _local_agent(settings: Settings) -> KnownAgent:
+    """Return the built-in agent with the models of the settings."""
+    agent = KnownAgent(
+        name=LOCAL_AGENT,
+        title="Local model",
+        about="a small agent of acp-tui's own, for any model with an OpenAI-compatible API",
+        commands=((sys.executable, "-P", "-m", "acp_tui.local_agent"),),
+        tested_version="comes with acp-tui",
+    )
+    if any(find_spec(module) is None for module in ("pydantic_ai", "openai")):
+        return replace(agent, commands=(), obstacle=EXTRA_MISSING)
+    if not settings.local.profiles:
+        about_models = (f"{LOCAL_AGENT}.", f"agents.{LOCAL_AGENT}.")
+        faults = [one for one in settings.problems if f"{one.key}.".startswith(about_models)]
+        faults += [one for one in settings.problems if one.file == local_profiles.default_file()]
+        return replace(agent, commands=(), obstacle=str(faults[0]) if faults else NO_MODEL)
+    try:
+        arguments, env = settings.local.launch_parts()
+    except UserError as error:
+        return replace(agent, commands=(), obstacle=str(error))
+    return replace(agent, commands=((*agent.commands[0], *arguments),), env=env)
+
+
 def built_in_agent(name: str) -> KnownAgent | None:
     """Return the built-in agent with this name, here or in the registry."""
     agents = _built_in()
@@ -351,6 +388,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
             note=None,
             tested_version=None,
             installed=None,
+            obstacle="",
             is_custom=True,
         )
     return agent

@@ -43,11 +43,7 @@ class RemoteAddress:
 
     def read_headers(self) -> dict[str, str]:
         """Return the headers with their variables expanded. Raises `UserError`."""
-        found = {name: _VARIABLE.sub(_value_of, value) for name, value in self.headers.items()}
-        for name, value in found.items():
-            if not _HEADER_VALUE.fullmatch(value):
-                raise UserError(f"the header {name} contains characters that a header cannot have")
-        return found
+        return expand_headers(self.headers)
 
     def read_token(self) -> str | None:
         """Return the token of the file or of the environment; None if there is none. Raises `UserError`."""
@@ -126,6 +122,15 @@ def headers(value: Any) -> dict[str, str]:
         if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_WEBSOCKET or name.lower()[:4] == "sec-":
             raise InvalidValueError(f"{name!r} cannot be used as the name of a header")
     return dict(value)
+
+
+def expand_headers(given: Mapping[str, str]) -> dict[str, str]:
+    """Return headers with their variables expanded. Raises `UserError`."""
+    found = {name: _VARIABLE.sub(_value_of, value) for name, value in given.items()}
+    for name, value in found.items():
+        if not _HEADER_VALUE.fullmatch(value):
+            raise UserError(f"the header {name} contains characters that a header cannot have")
+    return found
 
 
 def remote_folder(value: Any) -> str:

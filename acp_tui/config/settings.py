@@ -14,7 +14,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from acp_tui.config import mcp, mcp_sources, toml_document, user_agents, user_tools, validators
+from acp_tui.config import (
+    local_profiles,
+    mcp,
+    mcp_sources,
+    toml_document,
+    user_agents,
+    user_tools,
+    validators,
+)
 from acp_tui.config.early_settings import flatten_bindings, join_keys
 from acp_tui.config.paths import config_file as config_file
 from acp_tui.config.paths import mcp_file, paths
@@ -57,9 +65,9 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "telemetry.traceparent": validators.traceparent,
     "registry.url": validators.registry_address,
 }
-"""The validators by key. The tables `mcp_servers`, `tools`, `agents` and `keys` are validated elsewhere."""
+"""The validators by key. The other tables are validated elsewhere."""
 SECTIONS = {key.partition(".")[0] for key in VALIDATORS if "." in key}
-TABLE_KEYS = frozenset({"mcp_servers", "tools", "agents", "keys"})
+TABLE_KEYS = frozenset({"mcp_servers", "tools", "agents", "local", "keys"})
 PROJECT_KEYS = ("agent", "theme", "panes")
 """The keys a project's file may set. A cloned repository must not choose commands, servers or rules."""
 
@@ -174,6 +182,7 @@ class Settings:
     mcp_servers: list[mcp.Server] = field(default_factory=list)  # if two have the same name, the last is used
     mcp_states: dict[str, mcp.ServerState] = field(default_factory=dict)  # by name
     agents: dict[str, user_agents.UserAgent] = field(default_factory=dict)
+    local: local_profiles.LocalModels = field(default_factory=local_profiles.LocalModels)
     origins: dict[str, Origin] = field(default_factory=dict)  # by dotted key; `BUILT_IN` if missing
     problems: list[Problem] = field(default_factory=list)
 
@@ -211,6 +220,7 @@ def load(
     _read_config(settings, toml_document.read(config_file()))
     _read_mcp_file(settings, toml_document.read(mcp_file()))
     _read_agents(settings, paths().config / "agents")
+    settings.problems += local_profiles.add_default(settings.local)
     _read_project(settings, toml_document.read(project_file(cwd)))
     _read_environment(settings, os.environ if environ is None else environ)
     for key, value in (overrides or {}).items():
@@ -230,6 +240,8 @@ def _read_config(settings: Settings, config: toml_document.TomlDocument) -> None
             settings.tools = user_tools.from_document(config)
         elif name == "agents":
             settings.agents = user_agents.from_document(config)
+        elif name == "local":
+            settings.local = local_profiles.from_document(config)
         elif name == "keys":
             _read_keys(settings, config, value)
         elif name in SECTIONS:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.config import remote_address, toml_document, validators
+from acp_tui.config import local_profiles, remote_address, toml_document, validators
 from acp_tui.config.remote_address import RemoteAddress
 
 if TYPE_CHECKING:
@@ -104,7 +104,10 @@ def from_folder(folder: Path) -> tuple[dict[str, UserAgent], list[Problem]]:
     for file in sorted(folder.glob("[!.]*.toml")):
         source = toml_document.read(file)
         if source.data or not source.problems:
-            agent = _read(source, file.stem, source.data, ())
+            entry = source.data
+            if file == local_profiles.default_file():  # its other keys are those of a model
+                entry = {key: value for key, value in entry.items() if key not in local_profiles.VALIDATORS}
+            agent = _read(source, file.stem, entry, ())
             if agent:
                 agents[agent.name] = agent
         problems += source.problems

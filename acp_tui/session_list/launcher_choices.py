@@ -102,7 +102,7 @@ def _sort_key(agent: AgentChoice, last_used: Mapping[str, float]) -> tuple[bool,
 def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
     command = known.find_command()
     state: Literal["installed", "downloaded", "missing"] = "missing"
-    state_label = "missing"
+    state_label = "not set up" if known.obstacle else "missing"
     if command is not None:
         runner = Path(command[0]).name
         if runner in PACKAGE_RUNNERS:

@@ -51,6 +51,13 @@ CASES: dict[str, list[Case]] = {
         ("--command", HOSTILE_AGENT, "hello", "--mcp-config", NAME),
         ("--resume", NAME, "hello"),
     ],
+    "local": [
+        (NAME,),
+        ("--profile", NAME, "--acp"),
+        ("--base-url", NAME, "--acp"),
+        ("--base-url", "http://127.0.0.1:9/v1", "--api-key-env", NAME, "--acp"),
+        ("--model", NAME, "--acp"),
+    ],
     "compare": [
         (NAME, NAME, "hello"),
         ("--command", NAME, "--command", NAME, "hello", "--output", "json"),

@@ -18,6 +18,7 @@ from acp_tui.errors import UserError
 MCP_PAGE = Path(__file__).parents[2] / "docs" / "mcp.md"
 NAMES = [
     "demo",
+    "local",
     "claude-code",
     "gemini",
     "codex",
@@ -175,7 +176,7 @@ def test_all_known_agents_are_listed_in_order(configure: Configure) -> None:
     assert list(agent_catalogue.known_agents(configure())) == NAMES
 
 
-@pytest.mark.parametrize("name", NAMES[1:])
+@pytest.mark.parametrize("name", NAMES[2:])
 def test_a_known_agent_has_all_fields_and_pinned_packages(name: str, configure: Configure) -> None:
     agent = agent_catalogue.known_agents(configure())[name]
     assert agent.title

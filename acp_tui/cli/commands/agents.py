@@ -142,7 +142,7 @@ def _list(settings: Settings) -> list[str]:
 def _state(agent: KnownAgent) -> str:
     command = agent.find_command()
     if command is None:
-        return "missing"
+        return "not set up" if agent.obstacle else "missing"
     if agent.installed is not None:
         return f"installed {agent.installed.version}"
     runner = Path(command[0]).name
@@ -154,6 +154,8 @@ def _show(agent: KnownAgent, settings: Settings) -> list[str]:
     command = agent.find_command()
     if command:
         fields.append(("Command", redact_text(shlex.join(command))))
+    elif agent.obstacle:
+        fields.append(("Not set up", agent.obstacle))
     else:
         programs = redact_text(" or ".join(shlex.join(command) for command in agent.commands))
         fields.append(("Command", f"not installed: {programs}"))

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from acp_tui.cli.options import add_action, add_json_option, print_problem_count
 from acp_tui.config import agent_catalogue
 from acp_tui.config import settings as config
+from acp_tui.config.local_profiles import DEFAULT
 from acp_tui.config.paths import mcp_file
+from acp_tui.config.settings import Origin
 from acp_tui.console import aligned, print_json, wrapped
 from acp_tui.session.safe_text import escape_line
 from acp_tui.store.secret_patterns import redact_text
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from acp_tui.config.mcp import Server
-    from acp_tui.config.settings import Origin, Settings
+    from acp_tui.config.settings import Settings
     from acp_tui.config.user_agents import UserAgent
     from acp_tui.config.user_tools import UserTool
     from acp_tui.config.validators import Problem
@@ -96,13 +98,16 @@ def _show(settings: Settings) -> list[str]:
 def _named_values(
     settings: Settings,
 ) -> Iterator[tuple[str, str, Origin | UserAgent | UserTool | Server]]:
-    """Yield key, value and origin of the entries that the user has named: keys, agents, tools and servers."""
+    """Yield key, value and origin of what the user has named: keys, agents, tools, models and servers."""
     for name, keys in settings.keys.items():
         yield f"keys.{name}", keys, settings.origin(f"keys.{name}")
     for name, agent in settings.agents.items():
         yield f"agents.{name}", _command(agent), agent
     for name, tool in settings.tools.items():
         yield f"tools.{name}", _command(tool), tool
+    for name, model in settings.local.profiles.items():
+        key = "local" if name == DEFAULT else f"local.{name}"
+        yield key, f"{model.model} at {model.base_url}", Origin("config", model.file, model.line)
     for server in settings.mcp_servers:
         yield f"mcp_servers.{server.name}", server.transport, server
 

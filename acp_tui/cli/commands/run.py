@@ -83,13 +83,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "words", nargs="*", metavar="AGENT [PROMPT]", help="name of the agent, and the first prompt"
     )
     add_agent_options(parser, policy="ask")
-    choice = add_session_options(parser)
-    add_worktree_options(parser)
-    add_theme_option(parser)
+    choice = add_screen_options(parser)
     choice.add_argument("--pick", action="store_true", help="choose one of this folder's sessions to resume")
     choice.add_argument(
         "--choose", action="store_true", help="show the list of agents even if a default agent is set"
     )
+
+
+def add_screen_options(parser: argparse.ArgumentParser) -> argparse._MutuallyExclusiveGroup:
+    """Add the options of a session on the screen. Return the group of those that resume a session."""
+    choice = add_session_options(parser)
+    add_worktree_options(parser)
+    add_theme_option(parser)
+    return choice
 
 
 def default_arguments() -> argparse.Namespace:
