@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from acp_tui.cli import options
 from acp_tui.cli.commands import exec as exec_command
-from acp_tui.config import agent_catalogue, user_agents
+from acp_tui.cli.commands import local as local_command
+from acp_tui.cli.commands import run as run_command
+from acp_tui.config import agent_catalogue, local_profiles, user_agents
 from acp_tui.config.mcp_sources import OWN_KEYS as SERVER_KEYS
 from acp_tui.config.settings import VALIDATORS, Settings
 from acp_tui.config.validators import POLICIES
@@ -41,6 +44,13 @@ def first_column(text: str) -> list[str]:
     return [cell.strip("`") for cell in ROW.findall(text)]
 
 
+def option_names(configure: Callable[[argparse.ArgumentParser], None]) -> set[str]:
+    """Return the long options of a command."""
+    parser = argparse.ArgumentParser()
+    configure(parser)
+    return {name for action in parser._actions for name in action.option_strings if name.startswith("--")}
+
+
 def test_every_setting_is_described_once() -> None:
     assert sorted(first_column(section(page("docs/settings.md"), "Keys and defaults"))) == sorted(VALIDATORS)
 
@@ -63,6 +73,16 @@ def test_every_key_of_an_agent_is_described() -> None:
     assert sorted(first_column(section(page("docs/settings.md"), "Agents"))) == sorted(user_agents.VALIDATORS)
 
 
+def test_every_key_of_a_local_model_is_described() -> None:
+    described = first_column(section(page("docs/local.md"), "Settings"))
+    assert sorted(described) == sorted(local_profiles.VALIDATORS)
+
+
+def test_every_option_of_local_is_described() -> None:
+    described = re.findall(r"^\| `(--[a-z-]+)", page("docs/local.md"), re.MULTILINE)
+    assert set(described) == option_names(local_command.configure) - option_names(run_command.configure)
+
+
 def test_the_page_of_keys_equals_the_table() -> None:
     assert page("docs/keys.md") == render_page(page("docs/keys.md"))
 
@@ -74,9 +94,7 @@ def test_the_keys_of_the_review_are_right() -> None:
 
 
 def test_every_option_of_exec_is_described() -> None:
-    parser = argparse.ArgumentParser()
-    exec_command.configure(parser)
-    actual = {name for action in parser._actions for name in action.option_strings if name.startswith("--")}
+    actual = option_names(exec_command.configure)
 
     described = set(re.findall(r"`(--[a-z-]+)", section(page("docs/exec.md"), "Options")))
 
