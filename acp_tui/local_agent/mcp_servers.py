@@ -269,6 +269,8 @@ class _Server:
                 async with asyncio.timeout(CONNECT_SECONDS):
                     client = await stack.enter_async_context(self._make_client(mode))
                     await self._follow_lists(client, stack)
+                    client.session.validate_tool_result = _accept_result  # type: ignore[method-assign]
+                    self._client = client
                     await self._read_lists(client)
                 await self._serve(client)
         except Exception as error:
@@ -281,8 +283,6 @@ class _Server:
         await self._stay_connected("auto")
 
     async def _serve(self, client: Client) -> None:
-        client.session.validate_tool_result = _accept_result  # type: ignore[method-assign]
-        self._client = client
         self._connected.set_result(None)
         self._on_change()
         while True:
