@@ -62,7 +62,9 @@ def add_file_option(
 
 def add_remote_options(parser: argparse.ArgumentParser) -> None:
     """Add the options for agents on other machines, which `apply_remote_options` reads."""
-    group = parser.add_argument_group("remote agents (wss://HOST/PATH in place of AGENT)")
+    group = parser.add_argument_group(
+        "remote agents (wss://HOST/PATH or https://HOST/PATH in place of AGENT)"
+    )
     about = f"file with the token of the agent (default: the variable {TOKEN_VARIABLE})"
     group.add_argument("--token-file", type=Path, metavar="FILE", help=about)
     about = "trust only the certificates in this PEM file"
@@ -77,7 +79,7 @@ def apply_remote_options(args: argparse.Namespace, launch: Launch) -> None:
     given = {name: value.absolute() for name in files if (value := getattr(args, name, None)) is not None}
     if given and launch.address is None:
         option = next(iter(given)).replace("_", "-")
-        raise UsageError(f"--{option} is only for agents with a wss:// address, and {launch.title} has none.")
+        raise UsageError(f"--{option} is only for agents with an address, and {launch.title} has none.")
     if folder is not None and not launch.is_remote:
         raise UsageError("--folder is only for agents on other machines; --cwd DIR is the folder of others.")
     if launch.address is not None:

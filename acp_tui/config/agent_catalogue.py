@@ -156,7 +156,7 @@ def launch_from_command(line: str) -> Launch:
     if is_url(command[0]):
         raise UsageError(
             f"{escape_line(command[0])} is a URL, not a command that starts an agent. "
-            "A remote agent needs a WebSocket address: wss://HOST/PATH."
+            "The address of a remote agent begins with wss:// or https://."
         )
     name = program_name(command)
     return Launch(name=name, title=name, command=command, ad_hoc=True)
@@ -404,7 +404,7 @@ def _mistaken_name_message(name: str) -> str | None:
     if is_remote_address(name):
         return f'"{name}" is an address; this needs an agent that a command starts on this machine.'
     if is_url(name):
-        return f'"{name}" is a URL, but not a WebSocket address such as wss://HOST/PATH.'
+        return f'"{name}" is a URL, but the address of a remote agent begins with wss:// or https://.'
     if is_folder:
         return (
             f'"{name}" is a folder, not the name of an agent. The agent works in the current folder; '

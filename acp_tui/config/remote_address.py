@@ -16,17 +16,22 @@ from acp_tui.errors import UsageError, UserError
 TOKEN_VARIABLE = "ACP_TUI_TOKEN"  # noqa: S105 - the name, not a token
 """The environment variable with the token of an address that is given on the command line."""
 MAX_TOKEN_BYTES = 16_384
-_ADDRESS = re.compile(r"wss?://", re.IGNORECASE)
+_ADDRESS = re.compile(r"(wss?|https?)://", re.IGNORECASE)
+_EXAMPLE = "an address such as wss://host/acp or https://host/acp"
 _PRINTABLE = re.compile(r"[!-~]+")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[ -~]*")
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_OF_WEBSOCKET = ("connection", "host", "upgrade", "content-length", "transfer-encoding")
+_OF_TRANSPORT = (
+    *("connection", "host", "upgrade", "content-length", "transfer-encoding"),
+    *("accept", "accept-encoding", "content-type", "acp-connection-id", "acp-session-id"),
+)
+TRANSPORTS = ("websocket", "http")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteAddress:
-    """A WebSocket address with the headers, the token and the certificates to use for it."""
+    """The address of an agent, with the headers, the token and the certificates to use for it."""
 
     url: str
     headers: Mapping[str, str] = field(default_factory=dict)  # the values can refer to variables: `${VAR}`
@@ -34,12 +39,36 @@ class RemoteAddress:
     token_file: Path | None = None
     token_variable: str | None = None  # the environment variable that can contain the token
     ca_file: Path | None = None  # trusted in place of the certificates that this machine trusts
-    allow_insecure: bool = False  # `ws://` may lead to another machine
+    allow_insecure: bool = False  # `ws://` and `http://` may lead to another machine
+    transport: str | None = None  # one of `TRANSPORTS`; None for what the URL stands for
 
     @property
     def host(self) -> str:
         """The name or the address of the machine, with the port if the URL has one."""
         return urlsplit(self.url).netloc
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether the connection uses TLS."""
+        return urlsplit(self.url).scheme in ("wss", "https")
+
+    @property
+    def is_this_machine(self) -> bool:
+        """Whether the address is one of this machine, by its name."""
+        return _is_this_machine(urlsplit(self.url))
+
+    @property
+    def transports(self) -> tuple[str, ...]:
+        """The transports to try, in this order."""
+        if urlsplit(self.url).scheme in ("ws", "wss"):
+            return ("websocket",)
+        return (self.transport,) if self.transport is not None else TRANSPORTS
+
+    @property
+    def websocket_url(self) -> str:
+        """The URL for a WebSocket connection."""
+        parts = urlsplit(self.url)
+        return parts._replace(scheme="wss" if self.is_encrypted else "ws").geturl()
 
     def read_headers(self) -> dict[str, str]:
         """Return the headers with their variables expanded. Raises `UserError`."""
@@ -70,14 +99,14 @@ def checked_token(content: bytes, source: str) -> str:
 
 
 def is_remote_address(text: str) -> bool:
-    """Return True for what begins with `ws://` or `wss://`."""
+    """Return True for what begins with `wss://`, `https://`, `ws://` or `http://`."""
     return _ADDRESS.match(text) is not None
 
 
 def checked_url(value: Any) -> str:
     """Validate the URL of a remote agent, except for `require_safe`."""
     if not isinstance(value, str) or not is_remote_address(value):
-        raise invalid_value("a WebSocket address such as wss://host/acp", value)
+        raise invalid_value(_EXAMPLE, value)
     if not _PRINTABLE.fullmatch(value) or "\\" in value:
         raise InvalidValueError("an address contains no spaces, and only ASCII characters")
     try:
@@ -86,7 +115,7 @@ def checked_url(value: Any) -> str:
     except ValueError:
         has_host = False
     if not has_host:
-        raise invalid_value("a WebSocket address such as wss://host/acp", value)
+        raise invalid_value(_EXAMPLE, value)
     if "@" in parts.netloc:
         raise InvalidValueError("an address contains no user name and no password; use a token")
     if parts.fragment:
@@ -97,9 +126,10 @@ def checked_url(value: Any) -> str:
 def require_safe(address: RemoteAddress) -> None:
     """Raise `UsageError` if messages would reach another machine without encryption."""
     parts = urlsplit(address.url)
-    if parts.scheme.lower() == "ws" and not address.allow_insecure and not _is_this_machine(parts):
+    if not address.is_encrypted and not address.allow_insecure and not address.is_this_machine:
         raise UsageError(
-            f"{parts.hostname} is another machine, and ws:// is not encrypted: use wss://, an SSH tunnel, "
+            f"{parts.hostname} is another machine, and {parts.scheme}:// is not encrypted: "
+            f"use {'wss' if parts.scheme == 'ws' else 'https'}://, an SSH tunnel, "
             "or `allow_insecure = true` in the agent's settings."
         )
 
@@ -119,7 +149,7 @@ def headers(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
         raise invalid_value("a table of strings", value)
     for name in value:
-        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_WEBSOCKET or name.lower()[:4] == "sec-":
+        if not _HEADER_NAME.fullmatch(name) or name.lower() in _OF_TRANSPORT or name.lower()[:4] == "sec-":
             raise InvalidValueError(f"{name!r} cannot be used as the name of a header")
     return dict(value)
 

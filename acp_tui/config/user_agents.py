@@ -55,6 +55,7 @@ class UserAgent:
             tuple(self.token_command or ()),
             ca_file=validators.resolve_path(folder, self.ca_file) if self.ca_file else None,
             allow_insecure=self.allow_insecure,
+            transport=self.transport,
         )
 
 
@@ -83,7 +84,7 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "token_command": validators.command,
     "ca_file": validators.text,
     "allow_insecure": validators.boolean,
-    "transport": validators.one_of("websocket"),
+    "transport": validators.one_of(*remote_address.TRANSPORTS),
     "remote": validators.boolean,
     "folder": remote_address.remote_folder,
 }
@@ -134,6 +135,9 @@ def _read(
     for key in _FOR_URL:
         if key in values and "url" not in values:
             source.report((*path, key), "is only for agents with `url`")
+    if values.get("transport") == "http" and values.get("url", "").lower().startswith("ws"):
+        source.report((*path, "transport"), 'is "http", which needs a url that begins with https://')
+        return None
     if "folder" in values and "url" not in values and not values.get("remote"):
         source.report((*path, "folder"), "is only for agents with `url` or `remote = true`")
         del values["folder"]

@@ -10,11 +10,11 @@ from collections.abc import Callable, Coroutine, Iterable
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, Self
 
+from acp_tui.connection import http_agent
 from acp_tui.connection.agent_process import AgentProcess
 from acp_tui.connection.errors import AgentExit, AgentGone, AgentTimeout, RequestFailed, SignInNeeded
 from acp_tui.connection.params import TraceContext
 from acp_tui.connection.pending_requests import PendingRequests
-from acp_tui.connection.remote_agent import RemoteAgent
 from acp_tui.connection.transport import CURRENT_CALL, SentRequest, WireTransport
 from acp_tui.protocol.error_reader import read_error
 from acp_tui.protocol.json_rpc import MAX_MESSAGE_BYTES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from acp_tui.config.agent_catalogue import Launch
     from acp_tui.connection.pending_requests import Serve
-    from acp_tui.connection.transport import Observe
+    from acp_tui.connection.transport import Endpoint, Observe
     from acp_tui.processes.piped_process import LineRing
     from acp_tui.session.state import RpcError, Session
 
@@ -40,7 +40,7 @@ class RpcConnection:
     def __init__(
         self,
         launch: Launch,
-        process: AgentProcess | RemoteAgent,
+        process: Endpoint,
         sdk: type[Connection],
         *,
         session: Session,
@@ -63,6 +63,8 @@ class RpcConnection:
             process, self._incoming, observe, on_end=self._on_stdout_end, clock=clock, line_limit=line_limit
         )
         self._sdk = sdk(self._incoming.handle, self._transport)
+        if isinstance(process, http_agent.HttpAgent):
+            process.report_to(self._transport.report)
 
     @classmethod
     async def start(
@@ -93,9 +95,9 @@ class RpcConnection:
             line_limit: Longest line to accept, in bytes.
             trace: The trace context to send; None for that of the environment.
         """
-        process: AgentProcess | RemoteAgent
+        process: Endpoint
         if launch.address is not None:
-            process = await RemoteAgent.connect(launch)
+            process = await http_agent.connect(launch)
         else:
             process = await AgentProcess.spawn(launch, cwd, on_stderr=stderr)
         try:

@@ -26,9 +26,11 @@ from acp_tui.session.record import INTERNAL_ERROR, INVALID_REQUEST, Record
 
 if TYPE_CHECKING:
     from acp_tui.connection.agent_process import AgentProcess
+    from acp_tui.connection.http_agent import HttpAgent
     from acp_tui.connection.pending_requests import PendingRequests
     from acp_tui.connection.remote_agent import RemoteAgent
 
+    Endpoint = AgentProcess | RemoteAgent | HttpAgent
     Observe = Callable[[Record, str | None], None]
 
 
@@ -67,7 +69,7 @@ class WireTransport:
 
     def __init__(
         self,
-        process: AgentProcess | RemoteAgent,
+        process: Endpoint,
         incoming: PendingRequests,
         observe: Observe,
         *,
@@ -129,7 +131,7 @@ class WireTransport:
             size = self._splitter.pending
             rest = self._splitter.rest()
             if rest and not rest.isspace():
-                self._report(f"The agent's {json_rpc.unended_fault(size)}")
+                self.report(f"The agent's {json_rpc.unended_fault(size)}")
                 self._unanswered.clear()  # the missing line end, not a late flush, is why no answer was seen
             self._lines.append(rest)
 
@@ -189,14 +191,14 @@ class WireTransport:
         if text.startswith(json_rpc.BYTE_ORDER_MARK):
             frame = decode(text.removeprefix(json_rpc.BYTE_ORDER_MARK))
             if frame is not NOT_JSON:
-                self._report(f"The agent's {json_rpc.MARKED}")
+                self.report(f"The agent's {json_rpc.MARKED}")
                 return frame
         self._fault = json_rpc.line_fault(text) or self._fault
         return text
 
-    def _report(self, fault: str) -> None:
-        """Record a fault of the agent that the frames in the log do not show."""
-        notice = to_record(Noticed("warning", fault, source="protocol"))
+    def report(self, sentence: str, is_fault: bool = True) -> None:
+        """Record a fault of the agent, or another fact, that the frames in the log do not show."""
+        notice = to_record(Noticed("warning" if is_fault else "info", sentence, source="protocol"))
         self._observe(Record(self._clock(), "client", notice), None)
 
     def _receive_request(self, frame: dict[str, Any]) -> None:
@@ -216,7 +218,7 @@ class WireTransport:
             return  # unknown id or second answer; already observed
         del self._pending[request_id]
         if (method := self._unanswered.pop(request_id, None)) is not None and not self._process.writable:
-            self._report(json_rpc.LATE.format(method=method))
+            self.report(json_rpc.LATE.format(method=method))
         answer: dict[str, Any] = {"jsonrpc": "2.0", "id": request_id}
         if frame.get("error") is not None:
             # Errors come in every shape: the whole error goes to `data`, where `RpcConnection.call` reads it.

@@ -57,14 +57,16 @@ def test_an_agent_started_by_a_command_can_be_remote(write_config: WriteConfig, 
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ('url = "https://host/acp"', "expected a WebSocket address such as wss://host/acp"),
-        ('url = "wss:///acp"', "expected a WebSocket address such as wss://host/acp"),
-        ('url = "wss://host:99999/acp"', "expected a WebSocket address such as wss://host/acp"),
+        ('url = "ftp://host/acp"', "expected an address such as wss://host/acp or https://host/acp"),
+        ('url = "wss:///acp"', "expected an address such as wss://host/acp"),
+        ('url = "https://host:99999/acp"', "expected an address such as wss://host/acp"),
         ('url = "wss://me:secret@host/acp"', "an address contains no user name and no password"),
         ('url = "wss://host/a b"', "an address contains no spaces"),
         ('url = "wss://host/#x"', "an address has no part after #"),
         ('url = "wss://host/"\ncommand = "x"', "an agent has either `command` or `url`"),
-        ('url = "wss://host/"\ntransport = "http"', "expected one of websocket"),
+        ('url = "https://host/"\ntransport = "stdio"', "expected one of websocket, http"),
+        ('url = "wss://host/"\ntransport = "http"', 'is "http", which needs a url that begins with https://'),
+        ('url = "https://host/"\nheaders = { Acp-Session-Id = "x" }', "'Acp-Session-Id' cannot be used"),
         ('url = "wss://host/"\nheaders = { Host = "x" }', "'Host' cannot be used as the name of a header"),
         ('url = "wss://host/"\nfolder = "here"', "expected an absolute path"),
         ('command = "x"\ntoken_command = "y"', "is only for agents with `url`"),
@@ -79,7 +81,7 @@ def test_a_mistake_is_reported(write_config: WriteConfig, project: Path, line: s
 
 
 def test_a_wrong_address_does_not_start_the_known_agent(write_config: WriteConfig, project: Path) -> None:
-    write_config('[agents.demo]\nurl = "http://host/acp"\n')
+    write_config('[agents.demo]\nurl = "ftp://host/acp"\n')
     assert "demo" not in load(project, environ={}).agents
 
 
@@ -94,15 +96,37 @@ def test_a_project_cannot_define_a_remote_agent(project: Path) -> None:
         resolve_launch("wss://evil.example/acp", settings)
 
 
+@pytest.mark.parametrize(
+    ("url", "transport", "transports"),
+    [
+        ("wss://host/acp", None, ("websocket",)),
+        ("https://host/acp", None, ("websocket", "http")),
+        ("https://host/acp", "websocket", ("websocket",)),
+        ("HTTPS://host/acp", "http", ("http",)),
+    ],
+)
+def test_the_address_and_the_settings_choose_the_transport(
+    write_config: WriteConfig, project: Path, url: str, transport: str | None, transports: tuple[str, ...]
+) -> None:
+    choice = f'transport = "{transport}"\n' if transport else ""
+    write_config(f'[agents.far]\nurl = "{url}"\n{choice}')
+    address = resolve_launch("far", load(project, environ={})).address
+    assert address is not None
+    assert (address.transports, address.websocket_url) == (transports, "wss://host/acp")
+
+
 @pytest.mark.parametrize("host", ["localhost:1", "127.0.0.1:1", "[::1]:1", "127.9.9.9"])
-def test_this_machine_needs_no_encryption(host: str) -> None:
-    assert launch_from_command(f"ws://{host}/acp").is_remote
+@pytest.mark.parametrize("scheme", ["ws", "http"])
+def test_this_machine_needs_no_encryption(scheme: str, host: str) -> None:
+    assert launch_from_command(f"{scheme}://{host}/acp").is_remote
 
 
 @pytest.mark.parametrize("host", ["host.example", "10.0.0.1", "localhost.evil.example", "127.0.0.1.evil"])
-def test_another_machine_needs_encryption(host: str) -> None:
-    with pytest.raises(UserError, match="is another machine, and ws:// is not encrypted"):
-        launch_from_command(f"ws://{host}/acp")
+@pytest.mark.parametrize(("scheme", "safe"), [("ws", "wss"), ("http", "https")])
+def test_another_machine_needs_encryption(scheme: str, safe: str, host: str) -> None:
+    fault = f"is another machine, and {scheme}:// is not encrypted: use {safe}://,"
+    with pytest.raises(UserError, match=fault):
+        launch_from_command(f"{scheme}://{host}/acp")
 
 
 def test_the_settings_can_allow_a_connection_without_encryption(

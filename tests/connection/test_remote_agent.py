@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import logging
 from http import HTTPStatus
@@ -12,57 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from acp_tui.config.agent_catalogue import Launch
-from acp_tui.config.remote_address import RemoteAddress
-from acp_tui.connection import remote_agent
-from acp_tui.connection.errors import AgentGone, CannotStart
-from acp_tui.connection.params import SessionSetup
-from tests.support.connection import SESSION, Client, text
+from acp_tui.connection import remote_access, remote_agent
+from acp_tui.connection.errors import AgentGone
+from tests.support.connection import SESSION, text
+from tests.support.remote_client import SETUP, connected, end, fault, prompted, update
 from tests.support.remote_server import SCRIPT, TOKEN, certificate, free_port, remote_server
 from tests.support.waiting import until
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
     from websockets.asyncio.server import ServerConnection
 
 MEGABYTE = 1_000_000
-SETUP = SessionSetup("/srv/project")
-
-
-@contextlib.asynccontextmanager
-async def connected(url: str, **options: Any) -> AsyncIterator[Client]:
-    """Yield a client that is connected to a remote agent, and close it in the end."""
-    address = RemoteAddress(url, **options)
-    launch = Launch("remote", "Remote Agent", [url], address=address, is_remote=True)
-    client = Client(launch, Path("/"), "")
-    await client.start()
-    try:
-        yield client
-    finally:
-        await client.connection.close()
-        assert len(client.exits) == 1
-
-
-async def fault(url: str, **options: Any) -> str:
-    """Return why there is no connection."""
-    with pytest.raises(CannotStart) as failed:
-        async with connected(url, **options):
-            pass
-    return str(failed.value)
-
-
-async def end(client: Client) -> str:
-    """Return how the agent's title and the reason for the end of a connection read."""
-    await until(lambda: client.exits)
-    return client.exits[0].describe("Remote Agent")
-
-
-def update(words: str) -> str:
-    """Return an update with a chunk of a message."""
-    chunk = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": words}}
-    params = {"sessionId": SESSION, "update": chunk}
-    return json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": params})
 
 
 # --------------------------------------------------------------------------- working together
@@ -225,16 +184,6 @@ async def test_what_is_missing_here_is_reported(options: dict[str, Any], sentenc
 # --------------------------------------------------------------------------- the connection ends
 
 
-async def prompted(client: Client) -> asyncio.Task[str]:
-    """Begin a turn that does not end."""
-    await client.connection.initialize({})
-    await client.connection.new_session(SETUP)
-    steps = json.dumps([["say", "working"], ["wait_for_cancel"]])
-    turn = asyncio.create_task(client.connection.prompt(SESSION, text(steps)))
-    await until(client.said)
-    return turn
-
-
 async def test_a_connection_cut_in_a_frame_ends_the_turn() -> None:
     with remote_server(SCRIPT) as server:
         async with connected(server.url) as client:
@@ -260,7 +209,7 @@ async def test_a_half_open_connection_is_found_by_pings(monkeypatch: pytest.Monk
 
 
 async def test_a_message_over_the_limit_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(remote_agent, "MAX_FRAME_BYTES", 2 * 1024 * 1024)
+    monkeypatch.setattr(remote_agent, "MAX_MESSAGE_BYTES", 2 * 1024 * 1024)
 
     async def talk(connection: ServerConnection) -> None:
         await connection.send(update("x" * 3 * MEGABYTE))
@@ -318,5 +267,5 @@ async def test_everything_is_sent_before_the_connection_is_closed() -> None:
 
 
 def test_the_limits_are_those_that_the_documentation_names() -> None:
-    limits = (remote_agent.MAX_FRAME_BYTES, remote_agent.PING_SECONDS, remote_agent.PONG_SECONDS)
+    limits = (remote_access.MAX_MESSAGE_BYTES, remote_agent.PING_SECONDS, remote_agent.PONG_SECONDS)
     assert limits == (64 * 1024 * 1024, 20.0, 60.0)
