@@ -152,7 +152,7 @@ def test_a_folder_file_or_url_in_place_of_an_agent_is_called_what_it_is(
     with pytest.raises(UserError, match=r"is a file, not the name of an agent.*--command"):
         agent_catalogue.resolve_launch(str(program), settings)
     with pytest.raises(UserError, match="is a URL, but the address of a remote agent"):
-        agent_catalogue.resolve_launch("https://example.com/agent", settings)
+        agent_catalogue.resolve_launch("ftp://example.com/agent", settings)
     with pytest.raises(UserError, match="Unknown agent"):
         agent_catalogue.resolve_launch("x" * 5000, settings)
 
