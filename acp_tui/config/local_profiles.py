@@ -88,6 +88,13 @@ class LocalModels:
             arguments += profile.arguments(variables)
         return arguments, env
 
+    def find(self, profile: str | None) -> LocalProfile | None:
+        """Return a profile, or the first one; None if there is none. Raises `UsageError` for a wrong name."""
+        if profile is not None and profile not in self.profiles:
+            known = ", ".join(self.profiles) or "none"
+            raise UsageError(f'There is no profile "{escape_line(profile)}" in [local]; profiles: {known}.')
+        return self.profiles.get(profile or next(iter(self.profiles), ""))
+
     def choose(
         self,
         profile: str | None = None,
@@ -100,15 +107,9 @@ class LocalModels:
         Another address gets neither the key nor the headers of the profile. Of another model, context, prices
         and the way of calling tools are not known.
         """
-        if profile is not None and profile not in self.profiles:
-            known = ", ".join(self.profiles) or "none"
-            raise UsageError(f'There is no profile "{escape_line(profile)}" in [local]; profiles: {known}.')
-        chosen = self.profiles.get(profile or next(iter(self.profiles), ""))
+        chosen = self.find(profile)
         if base_url is not None:
-            try:
-                base_url = checked_base_url(base_url)
-            except InvalidValueError as error:
-                raise UsageError(f"--base-url: {error}.") from None
+            base_url = given_base_url(base_url)
             if chosen is None or base_url != chosen.base_url:
                 if model is None:
                     raise UsageError(f"Name a model of {base_url} with --model NAME.")
@@ -147,6 +148,14 @@ def checked_base_url(value: Any) -> str:
     if parts.query or parts.fragment:
         raise InvalidValueError("an address has no part after ? or #")
     return value.rstrip("/")
+
+
+def given_base_url(text: str) -> str:
+    """Return the address that the command line gives. Raises `UsageError`."""
+    try:
+        return checked_base_url(text)
+    except InvalidValueError as error:
+        raise UsageError(f"--base-url: {error}.") from None
 
 
 def _variable_name(value: Any) -> str:

@@ -16,9 +16,8 @@ from urllib.parse import urlsplit
 
 from acp_tui.cli.options import FAILED, add_agent_options, is_yes
 from acp_tui.config.agent_catalogue import LOCAL_AGENT, NO_MODEL, find_agent, resolve_launch
-from acp_tui.config.local_profiles import checked_base_url, default_file
+from acp_tui.config.local_profiles import default_file, given_base_url
 from acp_tui.config.paths import write_private
-from acp_tui.config.validators import InvalidValueError
 from acp_tui.console import aligned
 from acp_tui.errors import UsageError, UserError, os_errors_reported
 from acp_tui.session.safe_text import escape_line
@@ -82,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         can_ask = has_usable_terminal() and not args.acp
         if not _complete(choice, settings, can_ask=can_ask):
-            print("Nothing was written. Name a model with --base-url URL and --model NAME at any time.")
+            print("Nothing was written. --base-url URL and --model NAME name a model at any time.")
             return FAILED
         settings.local = settings.local.choose(**choice)
     if args.acp:
@@ -105,12 +104,14 @@ def _complete(choice: dict[str, str | None], settings: Settings, *, can_ask: boo
     obstacle = find_agent(LOCAL_AGENT, settings).obstacle
     if obstacle and obstacle != NO_MODEL:
         resolve_launch(LOCAL_AGENT, settings)  # raises the error
-    if choice["base_url"] is not None and choice["model"] is None:
-        known = {profile.base_url for profile in settings.local.profiles.values()}
-        if choice["base_url"].rstrip("/") not in known:
-            choice["model"] = _model_of(choice["base_url"], choice["api_key_env"], can_ask=can_ask)
-        return choice["base_url"].rstrip("/") in known or choice["model"] is not None
-    if choice["base_url"] is not None or choice["profile"] is not None or settings.local.profiles:
+    profile = settings.local.find(choice["profile"])
+    if choice["base_url"] is not None:
+        address = given_base_url(choice["base_url"])
+        if choice["model"] is None and (profile is None or profile.base_url != address):
+            choice["model"] = _model_of(address, choice["api_key_env"], can_ask=can_ask)
+            return choice["model"] is not None
+        return True
+    if profile is not None:
         return True
     if not can_ask:
         raise UserError(f"The local model cannot be started: {NO_MODEL}.")
@@ -185,10 +186,6 @@ def _search_models(wanted: str | None) -> list[tuple[str, str]]:
 
 def _model_of(address: str, key_variable: str | None, *, can_ask: bool) -> str | None:
     """Return the only model at an address, or the one that the user chooses. Raises `UserError`."""
-    try:
-        address = checked_base_url(address)
-    except InvalidValueError as error:
-        raise UsageError(f"--base-url: {error}.") from None
     key = os.environ.get(key_variable) if key_variable else None
     try:
         found = _list_models(address, key)
