@@ -14,7 +14,8 @@ The script is a JSON object:
 An answer is a text, or an object with any of:
 
 - `text`, `thought` (in the field `thought_field`), `calls`: `[{"name", "arguments", "id"}]`, where
-  arguments can also be a text that is not JSON. `xml`: the calls are written as XML in the text.
+  arguments can also be a text that is not JSON. The name `*search` is the first tool that ends so.
+  `xml`: the calls are written as XML in the text. `repeat`: the text is sent so many times.
 - `piece`: letters in each chunk (8). `together`: chunks in each write (1). `delay`: seconds between writes.
 - `first_delay`: seconds before the status. `hang`: after how many chunks nothing more is sent.
 - `status`, `headers`, `body`: an answer that is not a stream.
@@ -188,8 +189,8 @@ async def _send_answer(writer: asyncio.StreamWriter, answer: dict[str, Any], bod
 
 def _chunks(answer: dict[str, Any], body: Any) -> list[dict[str, Any]]:
     size = answer.get("piece", 8)
-    calls = answer.get("calls", [])
-    text = answer.get("text", "")
+    calls = [{**call, "name": _tool_name(call["name"], body)} for call in answer.get("calls", [])]
+    text = answer.get("text", "") * answer.get("repeat", 1)
     if answer.get("xml"):
         text += "".join(_as_xml(call) for call in calls)
         calls = []
@@ -218,6 +219,13 @@ def _chunks(answer: dict[str, Any], body: Any) -> list[dict[str, Any]]:
     if usage is not None:
         chunks.append({**head, "choices": [], "usage": usage})
     return chunks
+
+
+def _tool_name(name: str, body: Any) -> str:
+    """Return the name of the tool that is meant by `*END`."""
+    names = [tool["function"]["name"] for tool in body.get("tools", [])]
+    end = name.removeprefix("*")
+    return next((each for each in names if each.endswith(end)), end) if name.startswith("*") else name
 
 
 def _as_xml(call: dict[str, Any]) -> str:
