@@ -38,6 +38,8 @@ def run_suite(args: argparse.Namespace, agent: str | None) -> int:
     if given := [name for name in UNUSED_OPTIONS if getattr(args, name)]:
         option = given[0].replace("_", "-")
         raise UsageError(f"--{option} cannot be used with --suite, which answers requests itself.")
+    if args.protocol not in (None, "1"):
+        raise UsageError("--suite checks version 1 of the protocol: leave out --protocol.")
     log_to_file()
     checks = select_checks(args.check)
     earlier = read_report(args.compare) if args.compare else None

@@ -6,8 +6,9 @@ traffic of real agents.
 
 from __future__ import annotations
 
+import base64
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -156,13 +157,16 @@ class ToolCallCheck:
         """Note that a terminal exists: the client has created it, or the agent has described its own."""
         self._terminals.add(str(terminal_id))
 
-    def end_turn(self) -> None:
-        """Report the calls that have not ended when a turn ends, and unknown terminals. Each only once."""
+    def end_turn(self, background: Collection[object] = ()) -> None:
+        """Report the calls that have not ended when a turn ends, and unknown terminals. Each only once.
+
+        Calls with an id in `background` may go on.
+        """
         for name in sorted(self._named_terminals - self._terminals):
             self._report("unknown-terminal", "a tool call names a terminal that does not exist", name)
         self._named_terminals.clear()
-        for call in self._calls.values():
-            if call.status not in FINAL_STATUSES and not call.reported_open:
+        for identity, call in self._calls.items():
+            if call.status not in FINAL_STATUSES and not call.reported_open and identity not in background:
                 call.reported_open = True
                 self._report(
                     "tool-left-open", "a tool call was still open at the end of its turn", call.title
@@ -312,7 +316,7 @@ class BehaviourCheck:
         if "id" in frame:
             self._requests[frame["id"]] = (method, params)
         if method == "initialize":
-            self._capabilities = params.get("clientCapabilities") or {}
+            self._capabilities = params.get("clientCapabilities") or params.get("capabilities") or {}
         elif method in SESSION_METHODS:
             self._opening, self._session_before = method, self._session
             if method in REPLAY_METHODS:  # the updates before its answer are the replay
@@ -459,7 +463,8 @@ class BehaviourCheck:
             and not (conversation.content_updates or conversation.cancelled)
         ):
             self._report("empty-turn", "a turn ended without any output")
-        conversation.tool_calls.end_turn()
+        background = {str(item.get("toolCallId")) for item in objects_in(result.get("background"))}
+        conversation.tool_calls.end_turn(background)
 
     def _is_of_subagent(self, session: Any, update: dict[str, Any]) -> bool:
         """Return True if an update is about a subagent.
@@ -513,8 +518,20 @@ class BehaviourCheck:
         elif kind == "terminal_update":
             conversation.tool_calls.terminal_created(update.get("terminalId"))
             check_path(self._report, "a terminal", update.get("cwd"))
+            if isinstance(output := update.get("output"), dict):
+                self._output(output.get("data"))
+        elif kind == "terminal_output_chunk":
+            conversation.content_updates += 1
+            self._output(update.get("data"))
         elif kind in OUTPUT_OF_VERSION_2:
             conversation.content_updates += 1
+
+    def _output(self, data: Any) -> None:
+        """Check output of one of the agent's terminals. The schema check reports wrong types."""
+        try:
+            base64.b64decode(data if isinstance(data, str) else "", validate=True)
+        except ValueError:
+            self._report("output-not-base64", "the output of a terminal is not valid base64", data)
 
     def _chunk(self, conversation: _Conversation, kind: str, update: dict[str, Any]) -> None:
         content = update.get("content")

@@ -14,6 +14,7 @@ from acp_tui.doctor.behaviour_check import AGENT_METHODS, CLIENT_ONLY_METHODS, B
 from acp_tui.entry_labels import call_title
 from acp_tui.protocol.json_rpc import SHORTENED
 from acp_tui.protocol.translator import fold
+from acp_tui.protocol.v2 import VERSION as VERSION_2
 from acp_tui.session.record import Record
 from acp_tui.session.safe_text import MAX_DEPTH, exceeds_depth, limit_depth
 from acp_tui.session.state import (
@@ -143,7 +144,7 @@ def build_report(
         deviations.append(Violation("outlives-its-input", sentence))
     return {
         "started": process is not None and (process.pid is not None or bool(process.command)),
-        "agent": _agent(session.agent),
+        "agent": _agent(session.agent, records),
         "command": shlex.join(conversation.launch.command),
         "cwd": conversation.launch.session_folder(str(conversation.options.cwd)),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
@@ -165,7 +166,7 @@ def build_log_report(records: Sequence[Record], log: str, problems: Sequence[str
     notices = [entry.text for entry in session.entries if isinstance(entry, Notice)]
     return {
         "started": process is not None or said_something,
-        "agent": _agent(session.agent),
+        "agent": _agent(session.agent, records),
         "command": shlex.join(process.command) if process else None,
         "cwd": session.cwd or (process.cwd if process else None),
         "seconds": _recorded_seconds(records),
@@ -217,7 +218,7 @@ def _recorded_sessions(records: Sequence[Record]) -> int:
     return len(found)
 
 
-def _agent(agent: Agent | None) -> dict[str, Any] | None:
+def _agent(agent: Agent | None, records: Iterable[Record]) -> dict[str, Any] | None:
     if agent is None:
         return None
     return {
@@ -225,12 +226,23 @@ def _agent(agent: Agent | None) -> dict[str, Any] | None:
         "title": agent.title,
         "version": agent.version,
         "protocolVersion": agent.protocol_version,
+        "requestedVersion": _requested_version(records),
         "capabilities": limit_depth(agent.capabilities),
         "customCapabilities": limit_depth(agent.custom_capabilities),
         "authMethods": [
             {"id": method.id, "name": method.name, "type": method.kind} for method in agent.auth_methods
         ],
     }
+
+
+def _requested_version(records: Iterable[Record]) -> Any:
+    """Return the version of the protocol that the agent was asked for first; None if it was not asked."""
+    for record in records:
+        frame = record.frame
+        if record.direction == "sent" and isinstance(frame, dict) and frame.get("method") == "initialize":
+            params = frame.get("params")
+            return params.get("protocolVersion") if isinstance(params, dict) else None
+    return None
 
 
 def _extensions(records: Sequence[Record]) -> list[dict[str, Any]]:
@@ -340,7 +352,7 @@ def _sections(report: dict[str, Any]) -> Iterator[tuple[str, list[tuple[str, str
         "Agent",
         [
             ("name", " · ".join(dict.fromkeys(names)) or "not given"),
-            ("protocol", f"version {agent['protocolVersion']}"),
+            ("protocol", _version(agent)),
             ("capabilities", ", ".join(_capabilities(agent["capabilities"])) or NONE),
             *([("custom", ", ".join(custom))] if (custom := agent["customCapabilities"]) else []),
             ("sign-in", _sign_in_methods(agent["authMethods"]) or NONE),
@@ -417,6 +429,14 @@ def _capabilities(capabilities: dict[str, Any], path: str = "") -> Iterator[str]
 def _choices(values: list[str], current: object) -> str:
     """Return the values as text, with brackets around the current value."""
     return ", ".join(f"[{value}]" if value == current else value for value in map(str, values))
+
+
+def _version(agent: Mapping[str, Any]) -> str:
+    spoken, requested = agent["protocolVersion"], agent["requestedVersion"]
+    refused = requested == VERSION_2 and spoken != VERSION_2
+    return f"version {spoken}" + (
+        f" (asked for {VERSION_2}, which the agent does not speak)" if refused else ""
+    )
 
 
 def _sign_in_methods(methods: list[dict[str, Any]]) -> str:

@@ -142,6 +142,7 @@ def test_a_signal_ends_the_suite_and_the_agent(number: int, tmp_path: Path) -> N
     [
         (("--suite", "--check", "nonsense"), "No check and no group is called 'nonsense'"),
         (("--suite", "--policy", "yolo"), "--policy cannot be used with --suite"),
+        (("--suite", "--protocol", "2"), "--suite checks version 1 of the protocol"),
         (("--suite", "--prompts", "missing.toml"), "missing.toml cannot be read"),
         (("--suite", "--prompts", "broken.toml"), "broken.toml is not valid TOML"),
         (("--markdown",), "--markdown is for the conformance suite"),

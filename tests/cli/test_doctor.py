@@ -194,6 +194,16 @@ def test_an_agent_that_speaks_only_another_version_gets_a_hint(tmp_path: Path) -
     assert "Invalid params. acp-tui asked for version 1 of the protocol; an agent that supports only" in said
 
 
+@pytest.mark.parametrize(
+    ("how", "line"),
+    [("speaks", "version 2"), ("refuses", "version 1 (asked for 2, which the agent does not speak)")],
+)
+def test_the_report_names_the_version_in_use(how: str, line: str, tmp_path: Path) -> None:
+    done = examine(agent("version_2", how), "--protocol", "2", cwd=tmp_path)
+    [row] = [row for row in done.out.splitlines() if row.startswith("  protocol ")]
+    assert row.removeprefix("  protocol ").strip() == line
+
+
 def test_a_banner_after_the_session_was_opened_is_outside_the_turn(tmp_path: Path) -> None:
     for prompt in ([], ["--prompt", "hi"]):
         assert "update-outside-turn" in checks(report(script(banner="v1.2"), *prompt, cwd=tmp_path))

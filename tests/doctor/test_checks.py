@@ -555,3 +555,40 @@ def test_a_wrong_field_of_version_2_is_named() -> None:
             del update["messageId"]
     [violation] = [one for one in find_violations(changed) if one.check == "schema:session/update"]
     assert "messageId is missing" in violation.sentence
+
+
+def of_version_2(*updates: dict[str, Any], capabilities: dict[str, Any] | None = None) -> Talk:
+    """Return a turn of version 2 with these updates."""
+    talk = Talk()
+    answer = {"protocolVersion": 2, "info": {"name": "a", "version": "1"}, "capabilities": {"session": {}}}
+    talk.ask("initialize", {"protocolVersion": 2, "capabilities": capabilities or {}}, answer)
+    talk.ask("session/new", {"cwd": "/p"}, {"sessionId": "s1"})
+    talk.answer(talk.prompt(), {})
+    talk.update("state_update", state="running")
+    talk.update("agent_message_chunk", messageId="m", content={"type": "text", "text": "words"})
+    for update in updates:
+        fields = {name: value for name, value in update.items() if name != "sessionUpdate"}
+        talk.update(update["sessionUpdate"], **fields)
+    return talk
+
+
+IDLE = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}
+CALL = {"sessionUpdate": "tool_call_update", "toolCallId": "c", "title": "Watch", "status": "in_progress"}
+
+
+@pytest.mark.parametrize(("background", "found"), [(["c"], set()), ([], {"tool-left-open"})])
+def test_a_call_in_the_background_is_not_left_open(background: list[str], found: set[str]) -> None:
+    items = [{"type": "tool_call", "toolCallId": name} for name in background]
+    assert checks(of_version_2(CALL, IDLE | {"background": items})) == found
+
+
+def test_output_that_is_not_base64_is_reported() -> None:
+    chunk = {"sessionUpdate": "terminal_output_chunk", "terminalId": "t", "data": "not base64!"}
+    assert checks(of_version_2(chunk, IDLE)) == {"output-not-base64"}
+
+
+@pytest.mark.parametrize(("offered", "found"), [({"form": {}}, set()), ({}, {"undeclared-method"})])
+def test_what_is_advertised_in_version_2_may_be_used(offered: dict[str, Any], found: set[str]) -> None:
+    talk = of_version_2(capabilities={"elicitation": offered})
+    asks("elicitation/create", sessionId="s1", mode="form", message="Which?")(talk)
+    assert checks(talk) == found
