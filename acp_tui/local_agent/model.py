@@ -102,7 +102,12 @@ class Model:
 
     async def models(self) -> list[ModelInfo]:
         """Return the models that the server offers. Raises `ModelError`."""
-        return await list_models(self._profile, self._http)
+        try:
+            return await list_models(self._profile, self._http)
+        except ModelError:
+            raise
+        except Exception as error:
+            raise explain(error, self._profile) from None
 
     async def close(self) -> None:
         await self._http.aclose()

@@ -61,6 +61,8 @@ def explain(error: Exception, profile: ModelProfile) -> ModelError:
         return ModelError(f"{url} ended the answer with an error{in_words}.")
     if isinstance(error, UnexpectedModelBehavior | ModelAPIError):
         return ModelError(f"{url} sent something other than an answer: most base URLs end in /v1.")
+    if isinstance(error, UnicodeEncodeError):
+        return ModelError(f"The key or a header for {url} contains letters that cannot be sent.")
     return ModelError(f"The answer of {url} cannot be read: {type(error).__name__}{in_words}.")
 
 
@@ -69,8 +71,10 @@ def connection_sentence(error: Exception, url: str) -> str:
     if isinstance(error, httpx2.TimeoutException | ModelTimeoutError):
         return f"{url} does not respond."
     why = _one_line(str(error)).rstrip(".")
-    if "CERTIFICATE" in why.upper():
-        return f"The certificate of {url} is not trusted: {why}."
+    if isinstance(error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError | httpx2.InvalidURL):
+        return f"{url} is not an address that can be used: {why}."
+    if "SSL" in why.upper():
+        return f"No secure connection to {url} is possible: {why}."
     if "name or service" in why.lower() or "nodename" in why.lower() or "getaddrinfo" in why.lower():
         return f"The host of {url} is not known."
     return f"Nothing answers at {url}: is the server running?"
@@ -153,7 +157,7 @@ def _connection_error(error: ModelConnectionError, url: str) -> ModelError:
     if error.phase == "connect" or isinstance(cause, httpx2.ConnectError):
         return ModelError(connection_sentence(cause if isinstance(cause, Exception) else error, url))
     if isinstance(cause, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError):
-        return ModelError(f"{url} is not an address that can be used: {_one_line(str(cause)).rstrip('.')}.")
+        return ModelError(connection_sentence(cause, url))
     return ModelError(f"The connection to {url} was lost during the answer.")
 
 

@@ -50,7 +50,6 @@ def http_client(profile: ModelProfile) -> httpx2.AsyncClient:
             del request.headers["Authorization"]
 
     return httpx2.AsyncClient(
-        headers=dict(profile.headers),
         timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
         trust_env=is_https,
         follow_redirects=False,
@@ -90,7 +89,7 @@ async def list_models(profile: ModelProfile, http: httpx2.AsyncClient) -> list[M
     """Return the models of the server, with their contexts where it tells them. Raises `ModelError`."""
     base = profile.base_url.rstrip("/")
     try:
-        response = await http.get(f"{base}/models", headers=_key_header(profile), timeout=LIST_SECONDS)
+        response = await http.get(f"{base}/models", headers=_headers(profile), timeout=LIST_SECONDS)
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise ModelError(connection_sentence(error, profile.base_url)) from None
     body = _json(response)
@@ -106,9 +105,9 @@ async def list_models(profile: ModelProfile, http: httpx2.AsyncClient) -> list[M
     return infos
 
 
-def _key_header(profile: ModelProfile) -> dict[str, str]:
-    has_own = any(name.lower() == "authorization" for name in profile.headers)
-    return {"Authorization": f"Bearer {profile.api_key}"} if profile.api_key and not has_own else {}
+def _headers(profile: ModelProfile) -> dict[str, str]:
+    key = {"Authorization": f"Bearer {profile.api_key}"} if profile.api_key else {}
+    return {**key, **{name.title(): value for name, value in profile.headers.items()}}
 
 
 def _json(response: httpx2.Response) -> Any:
@@ -150,7 +149,7 @@ async def _other_contexts(
                 "POST" if body else "GET",
                 f"{root}{path}",
                 json=body,
-                headers=_key_header(profile),
+                headers=_headers(profile),
                 timeout=LIST_SECONDS,
             )
         except (httpx2.HTTPError, httpx2.InvalidURL):

@@ -473,6 +473,28 @@ async def test_no_server_is_one_plain_sentence() -> None:
                 assert str(caught.value) == f"Nothing answers at {url}: is the server running?"
 
 
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("ftp://127.0.0.1/v1", "is not an address that can be used"),
+        ("http://nosuchhost.invalid/v1", "The host of http://nosuchhost.invalid/v1 is not known."),
+    ],
+)
+async def test_an_address_that_cannot_be_used_is_one_plain_sentence(url: str, sentence: str) -> None:
+    async with model_at(url) as model:
+        for request in (ask(model), model.models()):
+            with pytest.raises(ModelError, match=sentence):
+                await request
+
+
+async def test_letters_that_headers_cannot_contain_are_one_plain_sentence(tmp_path: Path) -> None:
+    with fake_model(tmp_path) as server:
+        async with model_at(server.url, headers={"X-Name": "é"}) as model:
+            for request in (ask(model), model.models()):
+                with pytest.raises(ModelError, match="contains letters that cannot be sent"):
+                    await request
+
+
 async def test_a_silent_server_is_one_plain_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_server, "READ_SECONDS", 0.2)
 
