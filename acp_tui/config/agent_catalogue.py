@@ -318,7 +318,7 @@ def _local_agent(settings: Settings) -> KnownAgent:
     """Return the built-in agent with the models of the settings."""
     agent = KnownAgent(
         name=LOCAL_AGENT,
-        title="Local model",
+        title="Local agent",
         about="a small agent of acp-tui's own, for any model with an OpenAI-compatible API",
         commands=((sys.executable, "-P", "-m", "acp_tui.local_agent"),),
         tested_version="comes with acp-tui",

@@ -45,7 +45,7 @@ def test_the_list_shows_which_agents_are_installed(capsys: pytest.CaptureFixture
     assert table["gemini"] == ["Gemini CLI", "installed", "tested"]
     assert table["claude-code"] == ["Claude Code", "via npx", "tested"]
     assert table["goose"] == ["goose", "missing", "untested"]
-    assert table["local"] == ["Local model", "not set up", "tested"]
+    assert table["local"] == ["Local agent", "not set up", "tested"]
     assert len(table) == 21
     assert max(len(line) for line in shown.out.splitlines()) <= 80
     assert shown.err == ""

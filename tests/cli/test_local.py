@@ -38,7 +38,7 @@ class FirstStart(Terminal):
 
     def quit(self) -> int:
         """Wait for the screen and leave it."""
-        self.sees("Message Local model")
+        self.sees("Message Local agent")
         return super().quit()
 
 

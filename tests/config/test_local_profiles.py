@@ -125,7 +125,7 @@ def test_a_mistake_in_local_lets_no_other_profile_take_its_place(
     write_config: WriteConfig, project: Path
 ) -> None:
     write_config(FULL.replace("https://models", "htps://models"))
-    with pytest.raises(UserError, match=r"Local model cannot be started: .*local.base_url: expected an addr"):
+    with pytest.raises(UserError, match=r"Local agent cannot be started: .*local.base_url: expected an addr"):
         agent_catalogue.resolve_launch("local", load(project))
 
 

@@ -114,7 +114,7 @@ def _complete(choice: dict[str, str | None], settings: Settings, *, can_ask: boo
     if profile is not None:
         return True
     if not can_ask:
-        raise UserError(f"The local model cannot be started: {NO_MODEL}.")
+        raise UserError(f"The local agent cannot be started: {NO_MODEL}.")
     found = _search_models(choice["model"])
     if (chosen := _ask("No model is configured. Found on this machine:", found)) is None:
         return False
