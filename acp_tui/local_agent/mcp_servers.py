@@ -100,10 +100,10 @@ class McpServers:
         """Connect to all servers at once. Return when that is done, or after `START_SECONDS`."""
         self._servers = [_Server(server, cwd, self._on_problem, self._note_change) for server in servers]
         if self._servers:
-            await asyncio.wait([server.settled() for server in self._servers], timeout=START_SECONDS)
+            await asyncio.wait([server.settled for server in self._servers], timeout=START_SECONDS)
         self._is_started = True
         for server in self._servers:
-            if server.is_connecting:
+            if not server.settled.done():
                 self._on_problem(f"The MCP server {server.name} is still starting. Its tools will follow.")
 
     def _note_change(self) -> None:
@@ -129,10 +129,9 @@ class McpServers:
             return ToolResult(f"There is no tool {name} any more.", is_error=True)
         server, tool = found
         try:
-            result = await server.request(lambda client: client.call_tool(tool.name, arguments))
-        except ConnectionError as error:
+            return _tool_result(await server.request(lambda client: client.call_tool(tool.name, arguments)))
+        except (ConnectionError, ValueError) as error:  # ValueError: an image that is not Base64
             return ToolResult(f"{server.name} could not call {tool.name}: {error}.", is_error=True)
-        return _tool_result(result)
 
     def prompts(self) -> list[PromptCommand]:
         """Return the prompts that can be used now."""
@@ -203,16 +202,9 @@ class _Server:
         self._wake = asyncio.Event()  # its lists have changed, or the connection is over
         self._is_over = False
         self._is_closing = False
-        self._connected: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.settled: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when the server is connected or has failed."""
         self._task = asyncio.create_task(self._run())
-
-    @property
-    def is_connecting(self) -> bool:
-        return not self._connected.done()
-
-    def settled(self) -> asyncio.Future[None]:
-        """Return a future that is done when the server is connected or has failed."""
-        return self._connected
 
     async def request(self, send: Callable[[Client], Awaitable[_Item]]) -> _Item:
         """Send a request. Raises `ConnectionError` with the reason if there is no result."""
@@ -230,7 +222,7 @@ class _Server:
         """Close the connection. A process that does not end by itself is killed after a few seconds."""
         self._is_closing = self._is_over = True
         self._wake.set()
-        if self.is_connecting:
+        if not self.settled.done():
             self._task.cancel()
         await asyncio.wait([self._task])
 
@@ -242,16 +234,15 @@ class _Server:
         except TimeoutError:
             self._report(f"did not answer within {CONNECT_SECONDS:.0f} s and is not used.")
         except Exception as error:
-            what = "cannot be used" if self.is_connecting else "is not used any more"
+            what = "is not used any more" if self.settled.done() else "cannot be used"
             self._report(f"{what}: {self._reason(error)}.")
         else:
             self._report("has ended. Its tools are not available any more.")
         finally:
             self._client, self.tools, self.prompts = None, [], []
-            was_connected = not self.is_connecting
-            if not was_connected:
-                self._connected.set_result(None)
-            if not self._is_closing:
+            if not self.settled.done():
+                self.settled.set_result(None)
+            elif not self._is_closing:
                 self._on_change()
 
     def _report(self, sentence: str) -> None:
@@ -276,14 +267,14 @@ class _Server:
         except Exception as error:
             cause = _cause(error)
             is_too_new = isinstance(cause, MCPError) and cause.code in TOO_NEW
-            if mode == "auto" or not self.is_connecting or not is_too_new:
+            if mode == "auto" or self.settled.done() or not is_too_new:
                 raise cause from None
         else:
             return
         await self._stay_connected("auto")
 
     async def _serve(self, client: Client) -> None:
-        self._connected.set_result(None)
+        self.settled.set_result(None)
         self._on_change()
         while True:
             await self._wake.wait()
