@@ -111,17 +111,20 @@ def is_context_full(error: Exception) -> bool:
 
 def refuses_tools(error: Exception) -> bool:
     """Whether the server refuses the request because of its tools."""
-    return _refuses(error) and bool(_NO_TOOLS.search(_message(error)))
+    return _refuses(error, _NO_TOOLS)
 
 
 def refuses_images(error: Exception) -> bool:
     """Whether the server refuses the request because of its images."""
-    return _refuses(error) and bool(_NO_IMAGES.search(_message(error)))
+    return _refuses(error, _NO_IMAGES)
 
 
-def _refuses(error: Exception) -> bool:
-    # 404 is OpenRouter's, 500 and 501 are llama.cpp's.
-    return isinstance(error, ModelHTTPError) and error.status_code in (400, 404, 415, 422, 500, 501)
+def _refuses(error: Exception, subject: re.Pattern[str]) -> bool:
+    if not isinstance(error, ModelHTTPError) or not subject.search(message := _message(error)):
+        return False
+    if error.status_code in (404, 500, 501):  # of OpenRouter and llama.cpp, but also of other faults
+        return "support" in message or "--jinja" in message
+    return error.status_code in (400, 415, 422)
 
 
 def reason(error: Exception, profile: ModelProfile) -> str:

@@ -345,6 +345,14 @@ async def test_after_a_400_on_tools_calls_are_xml(tmp_path: Path, body: Any) -> 
     assert ["tools" in request for request in requests] == [True, False, False]
 
 
+async def test_a_fault_of_a_call_does_not_end_native_calls(tmp_path: Path) -> None:
+    fault = {"status": 500, "body": {"error": {"message": "Failed to parse the tool call of the model"}}}
+    with fake_model(tmp_path, fault, "Done.") as server:
+        async with model_at(server.url) as model:
+            await ask(model)
+        assert all("tools" in request for request in server.requests())
+
+
 async def test_native_calls_are_not_replaced_if_the_profile_wants_them(tmp_path: Path) -> None:
     with fake_model(tmp_path, refuse_tools={"error": {"message": "does not support tools"}}) as server:
         async with model_at(server.url, calls="native") as model:
