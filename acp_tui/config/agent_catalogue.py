@@ -319,7 +319,7 @@ def _local_agent(settings: Settings) -> KnownAgent:
     agent = KnownAgent(
         name=LOCAL_AGENT,
         title="Local agent",
-        about="a small agent of acp-tui's own, for any model with an OpenAI-compatible API",
+        about="acp-tui's own agent, for any model: Ollama, llama.cpp, vLLM and others",
         commands=((sys.executable, "-P", "-m", "acp_tui.local_agent"),),
         tested_version="comes with acp-tui",
     )

@@ -39,6 +39,7 @@ class AgentChoice:
     missing_reason: str  # a sentence; empty unless the agent is missing
     is_tested: bool  # with acp-tui; also True for the user's own commands
     was_used: bool  # in a recorded session
+    is_own: bool = False  # it comes with acp-tui, so nothing has to be installed
 
     @property
     def is_ready(self) -> bool:
@@ -120,6 +121,7 @@ def _agent_choice(known: KnownAgent, was_used: bool) -> AgentChoice:
         escape_line(missing_agent_message(known)) if command is None else "",
         bool(known.tested_version) or known.is_custom,
         was_used,
+        is_own=known.name == agent_catalogue.LOCAL_AGENT and not known.is_custom,
     )
 
 

@@ -322,7 +322,7 @@ class LauncherScreen(BaseScreen):
     def _show_install_help(self, agent: AgentChoice) -> None:
         from acp_tui.ui.dialogs.detail import DetailScreen
 
-        title = f"{agent.title} is not installed"
+        title = f"{agent.title} is not {'set up' if agent.is_own else 'installed'}"
         self.open_dialog(DetailScreen(title, lambda context: _install_help(agent, context)))
 
 
@@ -390,10 +390,10 @@ def _install_help(agent: AgentChoice, context: DrawContext) -> Sequence[Body]:
     words = [*wrapped_lines(f"\n{agent.missing_reason}.", palette.text, width, 0)]
     look = keys.KEYS["launcher.look"].key_names(context.keymap)
     more = keys.KEYS["launcher.more"].key_names(context.keymap)
-    after = [
-        *wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0),
-        *wrapped_lines(f"Or press {more} there to look in the ACP registry.", palette.dim, width, 0),
-    ]
+    after = [*wrapped_lines(f"\nThen press {look} in the launcher to refresh.", palette.dim, width, 0)]
+    if not agent.is_own:
+        hint = f"Or press {more} there to look in the ACP registry."
+        after += wrapped_lines(hint, palette.dim, width, 0)
     if agent.install_command is None:
         return [LinesBody([*words, *after], "")]
     blank = wrapped_lines(" ", palette.text, width, 0)

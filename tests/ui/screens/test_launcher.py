@@ -198,6 +198,15 @@ async def test_choosing_a_missing_agent_shows_how_to_install_it(tmp_path: Path) 
         assert one.made == []
 
 
+async def test_choosing_the_agent_for_any_model_shows_how_to_set_it_up(tmp_path: Path) -> None:
+    async with open_conversation_ui(tmp_path, wait=False) as one:
+        await launched(one)
+        one.app.screen.query_one(Input).value = "local"
+        await one.press("enter")
+        await one.sees("Local agent is not set up", "run `acp-tui local` in a terminal")
+        assert "registry" not in one.text()
+
+
 async def test_f5_finds_newly_installed_agents(tmp_path: Path) -> None:
     async with open_conversation_ui(tmp_path, wait=False) as one:
         launcher = await launched(one)
