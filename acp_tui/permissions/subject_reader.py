@@ -32,7 +32,7 @@ from acp_tui.permissions.tool_call_sources import (
     texts_of,
     url_of,
 )
-from acp_tui.session.safe_text import escape_invisible_line
+from acp_tui.session.safe_text import escape_invisible_line, visible_excerpt
 from acp_tui.session.state import Diff, ToolCall
 
 if TYPE_CHECKING:
@@ -140,7 +140,8 @@ def _unclear_change(call: ToolCall) -> str | None:
             if not part.path or (part.operation == "move" and not part.old_path):
                 return "one of its changes does not name its file"
             if part.operation not in _OPERATIONS:
-                return f'one of its changes is of an unknown kind ("{escape_invisible_line(part.operation)}")'
+                kind = escape_invisible_line(visible_excerpt(part.operation, MAX_SHOWN_VALUE))
+                return f"one of its changes is of an unknown kind: {kind}"
     return None
 
 

@@ -81,6 +81,7 @@ async def test_a_cancelled_turn_ends_when_the_agent_says_so(client: MakeClient) 
     )
     await connection.cancel(SESSION)
     assert await turn == "cancelled"
+    assert violations(agent.records, "sent") == []
 
 
 async def test_files_and_terminals_are_not_served(client: MakeClient) -> None:
@@ -125,6 +126,7 @@ async def test_work_can_be_cancelled_without_the_turn(
     assert await running == "end_turn"
     [entry] = [entry for entry in agent.session.entries if isinstance(entry, kind)]
     assert entry.ended_at is not None
+    assert violations(agent.records, "sent") == []
 
 
 async def test_a_session_is_loaded_by_resuming_it_with_its_history(client: MakeClient) -> None:

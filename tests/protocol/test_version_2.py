@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from acp_tui.config.validators import POLICIES
+from acp_tui.permissions.decision import decide
 from acp_tui.permissions.subject import PathContext
 from acp_tui.permissions.subject_reader import subject_of_call
 from acp_tui.protocol.json_rpc import LineSplitter
@@ -602,6 +604,13 @@ def test_a_change_that_is_not_clear_matches_no_narrow_rule(change: Any) -> None:
     assert not subject(asked_about(INSIDE, change)).certain
 
 
+def test_a_long_kind_of_change_is_shortened_where_it_is_named() -> None:
+    found = subject(asked_about(INSIDE | {"operation": "x\u200b" * 50_000}))
+    assert found.doubt is not None
+    assert len(found.doubt) < 300
+    assert found.doubt.isprintable()
+
+
 @pytest.mark.parametrize(
     ("header", "kind"), [("deleted file mode 100644", "delete"), ("rename to ws/project/b", "move")]
 )
@@ -679,6 +688,37 @@ def test_a_request_in_the_form_of_version_1_is_judged_as_there() -> None:
     call = {"toolCallId": "c", "kind": "execute", "rawInput": {"command": "rm -rf /"}}
     found = subject(fold([*frames(), request({"title": "Really?", "toolCall": call})]))
     assert found.dangerous
+
+
+def in_version_1(call: dict[str, Any]) -> Session:
+    """Return the session after the same kind of request in version 1."""
+    began = Record(1.0, "sent", {"id": 1, "method": "session/new", "params": {"cwd": "/ws"}})
+    opened = Record(1.0, "received", {"id": 1, "result": {"sessionId": SESSION}})
+    return fold([began, opened, request({"toolCall": {"toolCallId": "c"} | call})])
+
+
+def command_in(folder: str) -> dict[str, str]:
+    """Return what both versions say about a command."""
+    return {"command": "cat notes", "cwd": folder}
+
+
+@pytest.mark.parametrize("folder", ["/ws/project", "/etc"])
+def test_a_command_is_decided_as_in_version_1(folder: str) -> None:
+    asked = {"title": "Run?", "subject": {"type": "command", **command_in(folder)}}
+    second = fold([*frames(), request(asked)])
+    assert decisions(second) == decisions(in_version_1({"rawInput": command_in(folder)}))
+
+
+@pytest.mark.parametrize("path", ["/ws/project/a", "/ws/project/.env", "/etc/passwd"])
+def test_an_edit_is_decided_as_in_version_1(path: str) -> None:
+    diff = {"type": "diff", "path": path, "oldText": "one", "newText": "two"}
+    first = in_version_1({"kind": "edit", "content": [diff]})
+    assert decisions(asked_about({"operation": "modify", "path": path})) == decisions(first)
+
+
+def decisions(session: Session) -> list[str]:
+    """Return the answer of each policy to the last permission request."""
+    return [decide(subject(session), policy=policy).answer for policy in POLICIES]
 
 
 # --------------------------------------------------------------------------- hostile messages
