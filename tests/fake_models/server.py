@@ -15,7 +15,7 @@ An answer is a text, or an object with any of:
 
 - `text`, `thought` (in the field `thought_field`), `calls`: `[{"name", "arguments", "id"}]`, where
   arguments can also be a text that is not JSON. The name `*search` is the first tool that ends so.
-  `xml`: the calls are written as XML in the text. `repeat`: the text is sent so many times.
+  Calls are XML in the text if the request has no tools, or `xml` says so. `repeat`: how often the text comes.
 - `piece`: letters in each chunk (8). `together`: chunks in each write (1). `delay`: seconds between writes.
 - `first_delay`: seconds before the status. `hang`: after how many chunks nothing more is sent.
 - `status`, `headers`, `body`: an answer that is not a stream.
@@ -191,7 +191,7 @@ def _chunks(answer: dict[str, Any], body: Any) -> list[dict[str, Any]]:
     size = answer.get("piece", 8)
     calls = [{**call, "name": _tool_name(call["name"], body)} for call in answer.get("calls", [])]
     text = answer.get("text", "") * answer.get("repeat", 1)
-    if answer.get("xml"):
+    if answer.get("xml", not body.get("tools")):
         text += "".join(_as_xml(call) for call in calls)
         calls = []
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
