@@ -23,11 +23,12 @@ _SHAPES = re.compile(
     re.VERBOSE,
 )
 _ASSIGNMENT = re.compile(
-    r"""(?P<name>[A-Za-z0-9_-]*(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|authorization)
-         (?:\\?["'])?\s*[:=]\s*(?:\\?["'])?(?:bearer\s+|basic\s+)?)
-        (?P<value>(?=[A-Za-z_./+-]*\d)[A-Za-z0-9_./+=-]{12,})""",
+    r"""(?P<name>(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|authorization)
+         (?:\\?["'])?\s{0,8}[:=]\s{0,8}(?:\\?["'])?(?:bearer\s|basic\s)?)
+        (?P<value>(?=[A-Za-z_./+-]{0,200}\d)[A-Za-z0-9_./+=-]{12,})""",
     re.VERBOSE | re.IGNORECASE,
 )
+_SECRET_NAME = re.compile(r"passw|pwd|secret|token|credential|cookie|auth|key|pat$", re.IGNORECASE)
 
 
 class Redactor:
@@ -51,6 +52,11 @@ class Redactor:
             text = text.replace(secret, MASK)
         text = _SHAPES.sub(MASK, text)
         return _ASSIGNMENT.sub(lambda match: match["name"] + MASK, text)
+
+
+def is_secret_name(name: str) -> bool:
+    """Return True if an environment variable or header of this name probably contains a secret."""
+    return _SECRET_NAME.search(name) is not None
 
 
 def holds_open_key(text: str) -> bool:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 
 if TYPE_CHECKING:
     from acp import schema
-    from acp.helpers import ContentBlock, ToolCallContentVariant
+    from acp.helpers import ToolCallContentVariant
 
     from acp_tui.local_agent.wire import Wire
 
@@ -194,16 +194,16 @@ class Updates:
 
     # ------------------------------------------------------------------ sending
 
-    def content(self, kind: str, block: ContentBlock) -> None:
-        """Send a block as a message of its own, such as a part of the user's prompt during a replay."""
-        self.end_message()
-        self.send(kind, content=block)
-
     def send(self, kind: str, /, *, recorded: bool = True, **fields: Any) -> None:
         """Send an update with the fields that are not None, after the collected text."""
         self.end_message()
         present = {name: _plain(value) for name, value in fields.items() if value is not None}
         self._write({"sessionUpdate": kind, **present}, recorded=recorded)
+
+    def replay(self, update: dict[str, Any]) -> None:
+        """Send an update of the history once more."""
+        self.end_message()
+        self._write(update, recorded=False)
 
     async def flush(self) -> None:
         """Send the collected text, and wait until the client has read enough."""
