@@ -1,0 +1,52 @@
+"""`python -m acp_tui.local_agent`: run the built-in agent on standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+
+from acp_tui.local_agent.settings import Settings, parse_settings
+
+
+def main() -> int:
+    """Serve a client until the client closes standard input or a signal arrives. Return the exit code."""
+    settings = parse_settings(sys.argv[1:])
+    if sys.stdin.isatty():
+        print("This is an ACP agent. It is waiting for a client on standard input.", file=sys.stderr)
+    try:
+        asyncio.run(_serve(settings))
+    except asyncio.CancelledError:
+        pass  # a signal arrived
+    except ConnectionError:
+        return 1  # the client is gone
+    return 0
+
+
+async def _serve(settings: Settings) -> None:
+    # Imported here because the SDK takes half a second to load, which --help need not wait for.
+    from acp.agent.connection import AgentSideConnection
+
+    from acp_tui.local_agent.agent import LocalAgent
+    from acp_tui.local_agent.wire import Wire
+
+    # Shut down properly on signals: a running command must not outlive the agent.
+    this = asyncio.current_task()
+    assert this is not None
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
+    try:
+        wire = await Wire.on_stdio()
+    except (ValueError, OSError):
+        raise SystemExit("acp_tui.local_agent: standard input and output must be pipes") from None
+    agent = LocalAgent(wire, settings)
+    connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)
+    try:
+        await connection.listen()
+    finally:
+        await agent.close()
+        await connection.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
