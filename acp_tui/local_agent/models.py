@@ -148,7 +148,8 @@ class Models:
         raise_it = (
             f"An agent needs {SMALL_CONTEXT:,} tokens or more. Ollama: start it with"
             " OLLAMA_CONTEXT_LENGTH=32768. llama.cpp: llama-server -c 32768. LM Studio: set the context"
-            " length when the model is loaded. vLLM: --max-model-len. Then set `context` in the settings of the model."
+            " length when the model is loaded. vLLM: --max-model-len. Then set `context` in the settings of"
+            " the model."
         )
         if context is None:
             title = f"The context size of {name} is unknown. {ASSUMED_CONTEXT:,} tokens are assumed."

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from acp_tui.local_agent.storage import StoredSession
     from acp_tui.local_agent.wire import Wire
 
-CHARACTERS_PER_TOKEN = 3.5
-IMAGE_TOKENS = 1_000
-
 
 class Session:
     """A session with its tools, MCP servers and updates."""
@@ -177,11 +174,11 @@ class Session:
     @property
     def tokens(self) -> int:
         """The tokens that the next request will have: counted by the server, and estimated beyond that."""
-        new = estimate_tokens(self.stored.messages[self._counted_messages :])
+        from acp_tui.local_agent.model import estimate_tokens
+
         if self._counted_messages:
-            return self.stored.meta.used + new
-        tools = sum(len(tool.description) + len(str(tool.parameters)) for tool in self.tools())
-        return new + round((len(self.instructions()) + tools) / CHARACTERS_PER_TOKEN)
+            return self.stored.meta.used + estimate_tokens(self.stored.messages[self._counted_messages :])
+        return estimate_tokens(self.stored.messages, self.tools(), self.instructions())
 
     def send_usage(self) -> None:
         """Send the tokens in the context and the cost."""
@@ -198,26 +195,6 @@ def _import_mcp() -> Any:
 
 
 # ------------------------------------------------------------------ messages
-
-
-def estimate_tokens(messages: Sequence[ModelMessage]) -> int:
-    """Estimate the tokens of messages. Tokenizers differ between models, so none is used."""
-    return round(sum(_size(part) for message in messages for part in message.parts) / CHARACTERS_PER_TOKEN)
-
-
-def _size(part: Any) -> float:
-    content = getattr(part, "content", None) or getattr(part, "args", None) or ""
-    if isinstance(content, str):
-        return len(content.encode("utf-8", "replace"))
-    if isinstance(content, Sequence):
-        return sum(_size_of_item(item) for item in content)
-    return len(str(content))
-
-
-def _size_of_item(item: Any) -> float:
-    return (
-        len(item.encode("utf-8", "replace")) if isinstance(item, str) else IMAGE_TOKENS * CHARACTERS_PER_TOKEN
-    )
 
 
 def answer_open_calls(messages: Sequence[ModelMessage], reason: str) -> ModelMessage | None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from acp import RequestError, schema
 
 from acp_tui.local_agent import commands
-from acp_tui.local_agent.compaction import compact, compact_if_needed, middle_cut
+from acp_tui.local_agent.compaction import characters, compact, compact_if_needed, middle_cut
 from acp_tui.local_agent.profile import (
     Answer,
     CallBegun,
@@ -23,7 +23,7 @@ from acp_tui.local_agent.profile import (
     ToolResult,
     Waiting,
 )
-from acp_tui.local_agent.session import CHARACTERS_PER_TOKEN, answer_open_calls
+from acp_tui.local_agent.session import answer_open_calls
 from acp_tui.local_agent.user_prompt import text_of, title_of, user_content
 
 if TYPE_CHECKING:
@@ -171,8 +171,8 @@ class Turn:
                     elif isinstance(event, CallBegun):
                         self._begin_call(event.id, event.name)
                     elif isinstance(event, Waiting):
-                        title = f"{event.reason} Next try in {event.seconds:.0f} s."
-                        self._updates.notice(title, severity="warning")
+                        again = f". Next try in {event.seconds:.0f} s" if event.seconds else ""
+                        self._updates.notice(f"{event.reason}{again}.", severity="warning")
                     elif isinstance(event, Answer):
                         return self._accept(event)
                     await self._updates.drain()
@@ -270,8 +270,7 @@ class Turn:
     def _result_part(self, call: CallRequest, result: ToolResult) -> ToolReturnPart:
         from pydantic_ai.messages import ToolReturnPart
 
-        limit = int(self._session.context * CHARACTERS_PER_TOKEN) // 4
-        text = middle_cut(result.text, limit)
+        text = middle_cut(result.text, characters(self._session.context) // 4)
         return ToolReturnPart(call.name, text, call.id, outcome="failed" if result.is_error else "success")
 
     # ------------------------------------------------------------------ limits
