@@ -13,12 +13,14 @@ MIN_SECRET_LENGTH = 6
 # The text is JSON: a value ends at the latest at a quote or a backslash.
 _SHAPES = re.compile(
     r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^"]*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|(?="))
-      | \b(?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}
-      | \bgh[pousr]_[A-Za-z0-9]{20,} | \bgithub_pat_[A-Za-z0-9_]{20,} | \bglpat-[A-Za-z0-9_-]{16,}
-      | \bxox[abeoprs]-[A-Za-z0-9-]{10,} | \bhf_[A-Za-z0-9]{20,} | \bnpm_[A-Za-z0-9]{20,}
-      | \b(?:AKIA|ASIA)[A-Z0-9]{16}\b | \bAIza[A-Za-z0-9_-]{30,}
-      | \beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
       | (?<=://)[^\s/:@"\\]+:[^\s/@"\\]+(?=@)
+      | (?:\b|(?<=\\[nrtbf]))(?:
+            (?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}
+          | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}
+          | xox[abeoprs]-[A-Za-z0-9-]{10,} | hf_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{20,}
+          | (?:AKIA|ASIA)[A-Z0-9]{16}\b | AIza[A-Za-z0-9_-]{30,}
+          | eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*
+        )
     """,
     re.VERBOSE,
 )

@@ -1,4 +1,4 @@
-"""The tools of the agent: what the model can call, what the client shows of it, and when the user is asked."""
+"""The tools: what the model can call, what the client shows of it, and when the user is asked."""
 
 from __future__ import annotations
 
@@ -111,8 +111,6 @@ class Toolbox:
         """Ask if necessary, carry out the call, and report it. Raises nothing but `CancelledError`."""
         try:
             if call.name in _KINDS:
-                if call.name in _CHANGING and self._mode() == "plan":
-                    raise _Refused("Nothing can be changed or run in plan mode.")
                 text = await self._own(call)
                 result = ToolResult(text)
             else:
@@ -128,6 +126,8 @@ class Toolbox:
         return result
 
     async def _own(self, call: CallRequest) -> str:
+        if call.name in _CHANGING and self._mode() == "plan":
+            raise _Refused("Nothing can be changed or run in plan mode.")
         runners = {
             "read": self._read, "list": self._list, "search": self._search, "edit": self._edit,
             "write": self._write, "run": self._run, "plan": self._plan, "ask": self._ask_user,
@@ -335,7 +335,8 @@ def _edit_error(path: Path, text: str, old: str, count: int) -> str:
     if not old:
         return "old must not be empty. Use write for a new file."
     if count:
-        places, start = [], -1
+        places: list[str] = []
+        start = -1
         while (start := text.find(old, start + 1)) >= 0 and len(places) < 10:
             places.append(str(text.count("\n", 0, start) + 1))
         return (

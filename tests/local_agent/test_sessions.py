@@ -28,7 +28,7 @@ def entries(agent: LocalAgentClient) -> list[str]:
     """Return what a replay shows, without the ids and the cuts of chunks."""
     shown: list[str] = []
     for update in agent.updates():
-        kind, text = update["sessionUpdate"], update.get("content")
+        kind, text = update["sessionUpdate"], update.get("content") or {}
         if kind.endswith("_chunk"):
             if shown and shown[-1].startswith(kind) and kind != "user_message_chunk":
                 shown[-1] += text["text"]
@@ -130,12 +130,12 @@ async def test_a_session_survives_the_death_of_the_agent(project: Path, moment: 
         async with local_agent(project, model) as agent:
             session = await agent.open()
             await agent.prompt(session, "Hello")
-            _, answer = agent.start_prompt(session, "Work.")
+            _, unanswered = agent.start_prompt(session, "Work.")
             reached = (project / "started").exists if moment == "command" else lambda: "Half" in agent.text()
             await until(reached)
             agent.process.send_signal(signal.SIGKILL)
             with pytest.raises(ConnectionError):
-                await answer
+                await unanswered
     log = project.parent / "data" / "sessions" / session / "log.jsonl"
     with log.open("a") as file:
         file.write('{"update": {"sessionUp')  # a torn line
@@ -229,8 +229,8 @@ async def test_several_profiles_are_groups_of_one_option(project: Path) -> None:
     with fake_model(project.parent, models=MODELS) as one, fake_model(project.parent, "Two.") as two:
         command = ("-m", "acp_tui.local_agent", "--data-dir", str(project.parent / "data"))
         profiles = ("--profile", "one", "--base-url", one.url, "--model", "small", "--profile", "two")
-        profiles += ("--base-url", two.url, "--model", "fake-model")
-        async with local_agent(project, two, command=[*command, *profiles]) as agent:
+        second = ("--base-url", two.url, "--model", "fake-model")
+        async with local_agent(project, two, command=[*command, *profiles, *second]) as agent:
             await agent.initialize(CAPABILITIES)
             opened = await agent.call("session/new", cwd=str(project), mcpServers=[])
             option = opened["configOptions"][1]

@@ -23,7 +23,7 @@ def calls(*names_and_arguments: tuple[str, dict[str, Any]], **more: Any) -> dict
     return {"calls": [{"name": name, "arguments": each} for name, each in names_and_arguments], **more}
 
 
-FIX = [
+FIX: list[Any] = [
     calls(("read", {"path": "sums.py"}), ("read", {"path": "check.py"}), text="Let me look."),
     calls(("run", {"command": "python3 check.py"})),
     calls(("edit", {"path": "sums.py", "old": "return a + c", "new": "return a + b"})),

@@ -82,6 +82,6 @@ async def local_agent(
     finally:
         await client.stop()
     assert client.invalid_lines == []
-    methods: dict[object, str] = dict(client.sent_methods)
+    methods: dict[Any, str] = dict(client.sent_methods)
     found = [violation for frame in client.frames for violation in schema_violations(frame, methods)]
     assert [each for each in found if not each.check.startswith("error")] == []
