@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from acp import PROTOCOL_VERSION, Client, RequestError, schema
 
 from acp_tui import __version__
+from acp_tui.local_agent.commands import available_commands
 from acp_tui.local_agent.instructions import DEFAULT_MODE, MODES
 from acp_tui.local_agent.models import Models
 from acp_tui.local_agent.redaction import Redactor, is_secret_name
@@ -191,7 +192,9 @@ class LocalAgent:
         await asyncio.wait([models], timeout=OPTIONS_SECONDS)
         stored.meta.model = self._models.known_or_default(stored.meta.model)
         self._redactor.add(_secrets(mcp_servers or ()))
-        session = Session(stored, self._client, self._capabilities, self._wire, self._models)
+        session = Session(
+            stored, self._client, self._capabilities, self._wire, self._models, available_commands
+        )
         self._sessions[session.id] = session
         is_listed = models.done()
         self._wire.call_after_response(lambda: self._announce(session, None if is_listed else models))

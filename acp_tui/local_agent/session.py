@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,11 +33,13 @@ class Session:
         capabilities: schema.ClientCapabilities,
         wire: Wire,
         models: Models,
+        available_commands: Callable[[Session], Sequence[schema.AvailableCommand]],
     ) -> None:
         self.stored = stored
         self.client = client
         self.capabilities = capabilities
         self.models = models
+        self._available_commands = available_commands
         self.updates = Updates(wire, stored.meta.id, stored.record)
         self.cwd = Path(stored.meta.cwd)
         self.directories = [Path(directory) for directory in stored.meta.directories]
@@ -89,10 +91,8 @@ class Session:
 
     def announce_commands(self) -> None:
         """Send the slash commands, which the prompts of MCP servers belong to."""
-        from acp_tui.local_agent.commands import available_commands
-
         if self._is_announced:
-            self.updates.commands(available_commands(self))
+            self.updates.commands(self._available_commands(self))
 
     async def close(self) -> None:
         """End what belongs to the session. No turn may be running."""
