@@ -134,7 +134,7 @@ class ConversationSetup:
         if self._stored is not None and launch.is_remote:
             launch.folder = self._stored.text(REMOTE_FOLDER) or launch.folder
         apply_remote_options(args, launch)
-        if launch.is_remote and wants_worktree(args):
+        if launch.has_remote_files and wants_worktree(args):
             raise UsageError("--worktree is not possible: the agent's files are on another machine.")
         self._demo_servers = (
             [demo_server(self.app_context.settings.mcp_states)] if launch.name == DEMO_AGENT else []

@@ -76,6 +76,7 @@ class KnownAgent:
     address: RemoteAddress | None = None  # of an agent that no command starts; `commands` then has the URL
     is_remote: bool = False  # it runs on another machine
     folder: str | None = None  # of sessions, on that machine
+    serve_workspace: bool = False  # it uses the files and programs of this machine
     installed: InstalledAgent | None = None  # set if `acp-tui agents install` has installed it
     source: str = "built in"  # or the user's file and line, or the registry
     obstacle: str = ""  # why it cannot be started, as a clause, if not for a missing program
@@ -135,8 +136,14 @@ class Launch:
     project_mcp: tuple[str, ...] = ()  # a project's files from which the agent itself reads MCP servers
     protocol: ProtocolChoice = "1"
     address: RemoteAddress | None = None  # to connect to, in place of starting the command
-    is_remote: bool = False  # the agent runs on another machine, so its files are not the ones here
+    is_remote: bool = False  # the agent runs on another machine
     folder: str | None = None  # of sessions, on that machine
+    serve_workspace: bool = False  # a remote agent uses the files and programs of this machine
+
+    @property
+    def has_remote_files(self) -> bool:
+        """Whether the agent works on files that are not on this machine."""
+        return self.is_remote and not self.serve_workspace
 
     def session_folder(self, cwd: str) -> str:
         """Return the folder of a session as the agent knows it. `cwd` is the one on this machine."""
@@ -283,6 +290,7 @@ def resolve_launch(name: str, settings: Settings) -> Launch:
         address=agent.address,
         is_remote=agent.is_remote,
         folder=agent.folder,
+        serve_workspace=agent.serve_workspace,
     )
 
 
@@ -376,7 +384,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
         source=str(entry.file) if entry.line is None else f"{entry.file}:{entry.line}",
     )
     if entry.remote:
-        agent = replace(agent, is_remote=True, folder=entry.folder)
+        agent = replace(agent, is_remote=True, folder=entry.folder, serve_workspace=entry.serve_workspace)
     if command := entry.command or ([entry.url] if entry.url else None):
         agent = replace(  # these fields of `base` are about its own command
             agent,
@@ -384,6 +392,7 @@ def _customize(base: KnownAgent, entry: UserAgent) -> KnownAgent:
             address=entry.address,
             is_remote=entry.remote or entry.url is not None,
             folder=entry.folder,
+            serve_workspace=entry.serve_workspace,
             install=entry.install,
             note=None,
             tested_version=None,

@@ -42,6 +42,7 @@ class UserAgent:
     transport: str | None = None
     remote: bool = False  # the command reaches an agent on another machine
     folder: str | None = None  # of sessions, on the other machine
+    serve_workspace: bool = False  # the files and programs of this machine are offered all the same
 
     @property
     def address(self) -> RemoteAddress | None:
@@ -87,7 +88,9 @@ VALIDATORS: dict[str, Callable[[Any], Any]] = {
     "transport": validators.one_of(*remote_address.TRANSPORTS),
     "remote": validators.boolean,
     "folder": remote_address.remote_folder,
+    "serve_workspace": validators.boolean,
 }
+_FOR_REMOTE = ("folder", "serve_workspace")
 _FOR_URL = ("headers", "token_command", "ca_file", "allow_insecure", "transport")
 
 
@@ -132,18 +135,27 @@ def _read(
         return None
     if any(key in invalid for key in _FOR_URL):  # for example a token that would be missing
         return None
-    for key in _FOR_URL:
-        if key in values and "url" not in values:
-            source.report((*path, key), "is only for agents with `url`")
     if values.get("transport") == "http" and values.get("url", "").lower().startswith("ws"):
         source.report((*path, "transport"), 'is "http", which needs a url that begins with https://')
         return None
-    if "folder" in values and "url" not in values and not values.get("remote"):
-        source.report((*path, "folder"), "is only for agents with `url` or `remote = true`")
-        del values["folder"]
+    _drop_remote_keys(source, path, values)
     agent = UserAgent(name, source.file, source.line(*path), **values)
     if agent.token_command:
         agent.token_command[0] = validators.resolve_program(agent.token_command[0], source.file.parent)
     if agent.command:
         agent.command[0] = validators.resolve_program(agent.command[0], source.file.parent)
     return agent
+
+
+def _drop_remote_keys(
+    source: toml_document.TomlDocument, path: tuple[str, ...], values: dict[str, Any]
+) -> None:
+    """Report and remove the keys for agents on other machines if this agent is not one."""
+    unusable: dict[str, str] = {}
+    if "url" not in values:
+        unusable |= dict.fromkeys(_FOR_URL, "is only for agents with `url`")
+        if not values.get("remote"):
+            unusable |= dict.fromkeys(_FOR_REMOTE, "is only for agents with `url` or `remote = true`")
+    for key, sentence in unusable.items():
+        if values.pop(key, None) is not None:
+            source.report((*path, key), sentence)

@@ -125,7 +125,7 @@ class Conversation:
             self._reaper,
             HistoryLimits(settings.workspace.max_rewind_turns, settings.workspace.max_rewind_bytes),
             origin=self._origin_of_baseline(forked),
-            enabled=not launch.is_remote,
+            enabled=not launch.has_remote_files,
             is_worth_keeping=lambda: options.can_rewind and bool(self.session.prompts),
         )
         self._is_resumed = bool(self.session.prompts)
@@ -157,7 +157,7 @@ class Conversation:
         )
         files = FileAccess(self._roots, settings.workspace.sensitive)
         self._diff_locator = DiffLocator(files, self.note)
-        paths = remote_path_context(self.session_folder) if launch.is_remote else path_context(files)
+        paths = remote_path_context(self.session_folder) if launch.has_remote_files else path_context(files)
         self.mcp_access = OneShotServerClient(options.servers, self._roots.cwd)
         self.blocks_for = PromptBlockBuilder(files, self.session, self.mcp_access).blocks
         self._agent = AgentSupervisor(
@@ -298,8 +298,8 @@ class Conversation:
             return
         capabilities = client_capabilities(
             elicitation=self.options.question_handler is not None,
-            terminal_sign_in=self.options.terminal_sign_in,
-            remote=self.launch.is_remote,
+            terminal_sign_in=self.options.terminal_sign_in and not self.launch.is_remote,
+            workspace=not self.launch.has_remote_files,
         )
         async with self._wait_notices.during("to start"):
             await agent.initialize(capabilities, timeout=self._settings.timeouts.initialize)
@@ -527,7 +527,7 @@ class Conversation:
         loaded = any(isinstance(event, SessionOpened) for event in events)
         history = loaded or self.session.replaying
         everywhere = [change.inner or change for change in changes]  # also in the sessions of subagents
-        if not self.launch.is_remote:
+        if not self.launch.has_remote_files:
             self._baseline.see(everywhere, history=history)
             self._diff_locator.see(changes, history=history)
         self._usage_facts.record(events, everywhere, history=history)

@@ -89,7 +89,7 @@ class RequestHandlers:
             "elicitation/create": self._elicit,
             "mcp/message": channel.answer,
         }
-        if launch.is_remote:  # not offered: its files and programs are those of another machine
+        if launch.has_remote_files:  # not offered: its files and programs are those of another machine
             for method in [name for name in self._methods if name.startswith(("fs/", "terminal/"))]:
                 del self._methods[method]
 
@@ -140,7 +140,7 @@ class RequestHandlers:
         asked = replace(call)  # the call as it is now
         what = _described(call)
         subject = await self._analyse(partial(subject_of_call, asked, self._path_context))
-        if not self._launch.is_remote:
+        if not self._launch.has_remote_files:
             subject = subject.evolve(contents=await contents_after(asked, self._files))
         question = Question(
             pending.request_id,
@@ -157,7 +157,7 @@ class RequestHandlers:
         question.other_session = pending.session_id
         if (subagent := self._session.subagents.get(pending.subagent)) is not None:
             question.subagent = subagent.name
-        if self._gate.question_handler is not None and not self._launch.is_remote:
+        if self._gate.question_handler is not None and not self._launch.has_remote_files:
             question.whole_file_diffs = await whole_file_diffs(asked, self._files)
         self._permission_questions.append(question)
         try:

@@ -195,7 +195,7 @@ class SessionOpener:
         """Return the folders and MCP servers for the session. Warn about those that the agent cannot use."""
         agent = self._session.agent
         assert agent is not None
-        directories = () if self._launch.is_remote else self._roots.directories[1:]
+        directories = () if self._launch.has_remote_files else self._roots.directories[1:]
         found = session_parameters(agent, self._launch, directories, self._servers, is_signed_in)
         self.mcp_servers = [*found.statuses, *map(not_sent, self._withheld_servers)]
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]
@@ -338,22 +338,22 @@ async def _add_token(target: dict[str, Any], server: Server) -> Noticed:
 
 
 def client_capabilities(
-    *, elicitation: bool = False, terminal_sign_in: bool = False, remote: bool = False
+    *, elicitation: bool = False, terminal_sign_in: bool = False, workspace: bool = True
 ) -> dict[str, Any]:
     """Return the `clientCapabilities` of `initialize`.
 
     `elicitation`: forms can be shown to a user. `terminal_sign_in`: sign-in programs can run in a terminal.
-    `remote`: the agent runs on another machine, so that neither files nor programs of this one are for it.
+    `workspace`: the agent may use files and commands of this machine.
     """
-    workspace = {} if remote else {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True}
+    served = {"fs": {"readTextFile": True, "writeTextFile": True}, "terminal": True} if workspace else {}
     capabilities: dict[str, Any] = {
-        **workspace,
+        **served,
         "session": {"configOptions": {"boolean": {}}, "notices": {}, "compaction": {}},
         "subagents": {},
         # Several agents run commands themselves and report the output only in this extension.
         "_meta": {"terminal_output": True},
     }
-    if terminal_sign_in and not remote:
+    if terminal_sign_in:
         capabilities["auth"] = {"terminal": True}
         # An older extension: several agents use it to suggest the command that signs in.
         capabilities["_meta"]["terminal-auth"] = True

@@ -71,6 +71,7 @@ def test_an_agent_started_by_a_command_can_be_remote(write_config: WriteConfig, 
         ('url = "wss://host/"\nfolder = "here"', "expected an absolute path"),
         ('command = "x"\ntoken_command = "y"', "is only for agents with `url`"),
         ('command = "x"\nfolder = "/srv"', "is only for agents with `url` or `remote = true`"),
+        ('command = "x"\nserve_workspace = true', "is only for agents with `url` or `remote = true`"),
     ],
 )
 def test_a_mistake_is_reported(write_config: WriteConfig, project: Path, line: str, sentence: str) -> None:

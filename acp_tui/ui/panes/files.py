@@ -214,9 +214,9 @@ class FilesPane(Pane):
 
     @property
     def _is_remote(self) -> bool:
-        """True if the files are on another machine."""
+        """True if the agent's files are on another machine."""
         conversation = self.source.conversation
-        return conversation is not None and conversation.launch.is_remote
+        return conversation is not None and conversation.launch.has_remote_files
 
     def _item(self, path: str) -> PaneItem:
         change = self.change_of(path)

@@ -88,7 +88,7 @@ class SessionPane(Pane):
             yield text_item("The agent sent no name or version.", palette.dim)
         conversation = self.source.conversation
         is_connected = conversation is not None and conversation.launch.address is not None
-        if conversation is not None and conversation.launch.is_remote:
+        if conversation is not None and conversation.launch.has_remote_files:
             yield text_item(REMOTE_FILES, palette.dim)
         if (process := session.process) is not None:
             if process.command:

@@ -34,6 +34,25 @@ async def test_the_agent_gets_the_folder_there_and_neither_files_nor_terminals(p
             assert not (project / "x").exists()
 
 
+async def test_the_files_and_commands_of_this_machine_are_served_if_the_settings_say_so(
+    project: Path, home: Path
+) -> None:
+    with remote_server(SCRIPT) as server:
+        settings = home / "config" / "agents" / "far.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f'url = "{server.url}"\nserve_workspace = true\n')
+        async with open_conversation_ui(project, "far", "--policy", "accept-edits") as ui:
+            initialize, new = server.received
+            assert {"fs", "terminal"} <= initialize["params"]["clientCapabilities"].keys()
+            assert new["params"]["cwd"] == str(project)
+            write = {"path": str(project / "x"), "content": "written"}
+            run = {"command": "echo here"}
+            await ui.send(["ask", "fs/write_text_file", write], ["ask", "terminal/create", run])
+            await ui.asked()
+            assert "echo here" in ui.text()
+            assert [change.path for change in await ui.made[0].conversation.changes()] == [project / "x"]
+
+
 @pytest.mark.parametrize(
     ("pane", "texts"),
     [
