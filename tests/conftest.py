@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import itertools
 import os
@@ -31,6 +32,25 @@ settings.load_profile("no time limits")
 
 
 _directory_numbers = itertools.count()
+
+HANG_SECONDS = 900
+"""A test that takes longer hangs. Its process prints what it is doing and ends, so that the suite goes on."""
+_hang_report = pytest.StashKey[int]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Keep the real stderr, which is redirected while a test runs."""
+    config.stash[_hang_report] = os.dup(2)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """End the process of a test that hangs."""
+    faulthandler.dump_traceback_later(HANG_SECONDS, exit=True, file=item.config.stash[_hang_report])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def pytest_xdist_auto_num_workers() -> int:
