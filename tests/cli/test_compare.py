@@ -165,9 +165,10 @@ def test_an_agent_that_dies_does_not_disturb_the_others(project: Path, home: Pat
 def test_a_slow_turn_and_a_slow_check_are_ended(project: Path, home: Path) -> None:
     define(home, "ada", ["wait_for_cancel"])
     define(home, "bob", ["say", "done"])
-    run = compare("ada", "bob", "go", "--check", "sleep 1000", "--timeout", "1", cwd=project)
+    # Long enough for a turn on a loaded machine.
+    run = compare("ada", "bob", "go", "--check", "sleep 1000", "--timeout", "15", cwd=project)
     assert run.code == 1
-    assert rows(run)["ada"]["error"]["message"].startswith("Timed out after 1 s.")
+    assert rows(run)["ada"]["error"]["message"].startswith("Timed out after 15 s.")
     assert rows(run)["bob"]["check"]["signal"] == "SIGTERM"
     assert "error" not in rows(run)["bob"]
     assert worktrees(project) == 0

@@ -107,8 +107,8 @@ def test_an_agent_that_does_not_answer_times_out(tmp_path: Path) -> None:
         ("no-such-program --acp", "no-such-program was not found in PATH"),
         ("./plain", "is not executable"),
         (
-            "https://localhost:9999/acp",
-            "https://localhost:9999/acp is a URL, not a command that starts an agent.",
+            "ftp://localhost:9999/acp",
+            "ftp://localhost:9999/acp is a URL, not a command that starts an agent.",
         ),
         ("./lost", "the interpreter in its #! line does not exist"),
     ],

@@ -39,8 +39,10 @@ class FakeModel:
         return [record["headers"] for record in self.records() if "headers" in record]
 
     def ends(self) -> list[str]:
-        """How the requests have ended so far: `done`, or `left` by the client."""
-        return [record["end"] for record in self.records() if "end" in record]
+        """How the requests for an answer have ended so far: `done`, or `left` by the client."""
+        records = self.records()
+        asked = {one["number"] for one in records if one.get("path") == "/v1/chat/completions"}
+        return [one["end"] for one in records if "end" in one and one["number"] in asked]
 
 
 @contextmanager
