@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import stat
 import sys
 from collections.abc import Callable
 from contextvars import ContextVar
@@ -44,6 +45,8 @@ class Wire:
         Raises:
             ValueError: If they are not pipes, sockets or terminals.
         """
+        if not all(map(_is_stream, (0, 1))):  # epoll refuses others, such as /dev/null, without an exception
+            raise ValueError("not pipes")
         output = os.fdopen(os.dup(1), "wb", buffering=0)
         os.dup2(2, 1)  # a stray print of a library must not end up between the messages
         loop = asyncio.get_running_loop()
@@ -127,6 +130,12 @@ class Wire:
 
     def _write_error(self, code: int, message: str) -> None:
         self.write({"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}})
+
+
+def _is_stream(descriptor: int) -> bool:
+    """Return True for a pipe, a socket and a terminal."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
 
 
 def _is_well_formed(frame: Any) -> bool:
