@@ -260,7 +260,8 @@ def _end_clause(socket: ClientConnection) -> str:
         said = escape_line(received.reason)[:MAX_REASON_CHARACTERS]
         if received.code == 1009:
             return "closed the connection because a message was too large for it"
-        code = "" if received.code in (1000, 1001) else f" (code {received.code})"
+        # 1005 stands for a close frame without a code, as the TypeScript SDK sends it.
+        code = "" if received.code in (1000, 1001, 1005) else f" (code {received.code})"
         return f"closed the connection{code}{f': {said}' if said else ''}"
     if sent is not None and sent.code == 1009:
         return f"was disconnected: it sent a message of more than {limit}"

@@ -242,6 +242,16 @@ async def test_the_reason_for_closing_is_reported(
             assert await end(client) == sentence
 
 
+async def test_a_connection_can_be_closed_without_a_code() -> None:
+    async def talk(connection: ServerConnection) -> None:
+        connection.transport.write(b"\x88\x00")  # a close frame that is empty, as the TypeScript SDK sends it
+        await connection.wait_closed()
+
+    with remote_server(talk=talk) as server:
+        async with connected(server.url) as client:
+            assert await end(client) == "Remote Agent closed the connection"
+
+
 async def test_text_that_is_not_utf_8_ends_the_connection() -> None:
     async def talk(connection: ServerConnection) -> None:
         await connection.send(b"\xff\xfe", text=True)
