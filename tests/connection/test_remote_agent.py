@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from http import HTTPStatus
@@ -199,7 +198,7 @@ async def test_a_half_open_connection_is_found_by_pings(monkeypatch: pytest.Monk
 
     async def talk(connection: ServerConnection) -> None:
         connection.transport.pause_reading()
-        await asyncio.sleep(3600)
+        await connection.wait_closed()
 
     with remote_server(talk=talk) as server:
         async with connected(server.url) as client:
