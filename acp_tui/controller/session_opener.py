@@ -46,6 +46,9 @@ RUNS_HERE = "it is a program of this machine, and the agent runs on another one"
 """Why a remote agent does not get an MCP server."""
 
 
+NO_REMOTE_DIRECTORIES = "The additional directories are ignored: they are on this machine, and the agent's files are on another one."
+
+
 class CannotReopen(NotSupported):
     """The agent can neither resume nor load sessions."""
 
@@ -195,7 +198,10 @@ class SessionOpener:
         """Return the folders and MCP servers for the session. Warn about those that the agent cannot use."""
         agent = self._session.agent
         assert agent is not None
-        directories = () if self._launch.has_remote_files else self._roots.directories[1:]
+        directories = self._roots.directories[1:]
+        if directories and self._launch.has_remote_files:
+            self._note(Noticed("warning", NO_REMOTE_DIRECTORIES))
+            directories = ()
         found = session_parameters(agent, self._launch, directories, self._servers, is_signed_in)
         self.mcp_servers = [*found.statuses, *map(not_sent, self._withheld_servers)]
         problems = [unsent for unsent in self._withheld_servers if not unsent.intended]

@@ -34,6 +34,14 @@ async def test_the_agent_gets_the_folder_there_and_neither_files_nor_terminals(p
             assert not (project / "x").exists()
 
 
+async def test_directories_of_this_machine_are_ignored_with_a_warning(project: Path, tmp_path: Path) -> None:
+    with remote_server(SCRIPT) as server:
+        how = ("--command", server.url, "--add-dir", str(tmp_path))
+        async with open_conversation_ui(project, *how) as ui:
+            assert "additionalDirectories" not in server.received[1]["params"]
+            assert any("additional directories are ignored" in notice for notice in ui.notices())
+
+
 async def test_the_files_and_commands_of_this_machine_are_served_if_the_settings_say_so(
     project: Path, home: Path
 ) -> None:
