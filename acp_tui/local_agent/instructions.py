@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
-import stat
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
 from acp import schema
 
+from acp_tui.local_agent.workspace import ToolError, read_regular_file
+
 DEFAULT_MODE = "ask"
 MODES = {
     "ask": ("Ask", "Ask before each write, command and MCP tool"),
     "plan": ("Plan", "Read only: no writes and no commands"),
-    "auto": ("Auto", "Write and run commands in the workspace without asking"),
+    "auto": ("Auto", "Write and run commands in the workspace without asking, if it is done by the client"),
 }
 PROJECT_FILES = ("AGENTS.md", "CLAUDE.md")
 MAX_PROJECT_SHARE = 8
 """The instructions of the project may take this fraction of the context: one in 8."""
 
-_MODE_RULES = {
-    "ask": "The user is asked before files are changed and commands are run.",
-    "plan": "Plan mode is on: read and think, but change nothing and run nothing. End with a plan.",
-    "auto": "The user has allowed you to change files and run commands in the workspace without asking.",
-}
+_PLAN_RULE = "Plan mode is on: read and think, but change nothing and run nothing. End with a plan."
 _RULES = """\
 You are a coding agent. You work in the user's project with the tools that you are given.
 
@@ -63,44 +61,26 @@ def instructions(cwd: Path, directories: Sequence[Path], mode: str, context: int
         f"Operating system: {platform.system()} ({platform.machine()})",
         f"Date: {datetime.now().astimezone():%Y-%m-%d}",
     ]
-    parts = [_RULES, _MODE_RULES[mode], "\n".join(facts)]
+    parts = [_RULES, *([_PLAN_RULE] if mode == "plan" else []), "\n".join(facts)]
     limit = context * 3 // MAX_PROJECT_SHARE  # about three characters to a token
-    for path, text in _project_instructions(cwd):
-        parts.append(f"Instructions of the project, from {path}:\n\n{_shorten(text, limit)}")
+    for text, path in _project_instructions(cwd).items():
+        cut = "" if len(text) <= limit else "\n[… the rest was left out: the file is too long]"
+        parts.append(f"Instructions of the project, from {path}:\n\n{text[:limit]}{cut}")
     return "\n\n".join(parts)
 
 
-def _project_instructions(cwd: Path) -> list[tuple[Path, str]]:
-    """Return the instruction files from the repository's root down to the folder, each text once."""
-    folders = [cwd]
-    for folder in (cwd, *cwd.parents):
-        if (folder / ".git").exists():
-            folders = [parent for parent in (cwd, *cwd.parents) if parent.is_relative_to(folder)]
-            break
-    root = folders[-1].resolve()
+def _project_instructions(cwd: Path) -> dict[str, Path]:
+    """Return the texts of the instruction files from the repository's root down to the folder.
+
+    The repository may be hostile: a file is not read if it is a link that leaves the repository.
+    """
+    root = next((folder for folder in (cwd, *cwd.parents) if (folder / ".git").exists()), cwd)
+    folders = [folder for folder in (cwd, *cwd.parents) if folder.is_relative_to(root)]
     found: dict[str, Path] = {}
-    for folder in reversed(folders):
-        for name in PROJECT_FILES:
-            text = _read(folder / name, root)
-            if text and text not in found:
-                found[text] = folder / name
-    return [(path, text) for text, path in found.items()]
-
-
-def _read(path: Path, root: Path) -> str | None:
-    """Return the text of a file, or None unless it is a regular file inside the root, also behind links."""
-    try:
-        target = path.resolve(strict=True)
-        if not target.is_relative_to(root):
-            return None
-        descriptor = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except (OSError, RuntimeError):  # RuntimeError: a circle of links
-        return None
-    with open(descriptor, "rb") as file:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            return None
-        return file.read(1_000_000).decode("utf-8", "replace").strip()
-
-
-def _shorten(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}\n[… the rest was left out: the file is too long]"
+    for path in [folder / name for folder in reversed(folders) for name in PROJECT_FILES]:
+        real = Path(os.path.realpath(path))
+        if real.is_relative_to(root.resolve()):
+            with contextlib.suppress(ToolError):
+                found.setdefault(read_regular_file(real).decode("utf-8", "replace").strip(), path)
+    found.pop("", None)
+    return found

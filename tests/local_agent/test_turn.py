@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.demo_client import RpcError
+from tests.support.demo_client import ALL_CAPABILITIES, RpcError
 from tests.support.fake_model import fake_model
 from tests.support.local_agent import CAPABILITIES, local_agent
 from tests.support.waiting import until
@@ -70,7 +70,7 @@ async def test_plan_mode_changes_nothing_and_auto_mode_does_not_ask(project: Pat
     write = calls(("write", {"path": "new.txt", "content": "x\n"}))
     with fake_model(project.parent, write, "No.", write, "Done.") as model:
         async with local_agent(project, model) as agent:
-            session = await agent.open()
+            session = await agent.open(capabilities=ALL_CAPABILITIES)
             await agent.call("session/set_mode", sessionId=session, modeId="plan")
             await agent.prompt(session, "Write a file.")
             assert not (project / "new.txt").exists()
