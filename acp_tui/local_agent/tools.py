@@ -91,6 +91,7 @@ class Toolbox:
         self._mode = mode
         self._can_ask = capabilities.elicitation is not None and capabilities.elicitation.form is not None
         self._always: set[str] = set()
+        self._terminal_calls: set[str] = set()  # whose output the client shows in a terminal
         self.mcp: McpServers | None = None
 
     def specs(self) -> list[ToolSpec]:
@@ -113,9 +114,11 @@ class Toolbox:
         except (RequestError, ValueError, OSError) as error:
             result = ToolResult(f"{call.name} failed: {error}", is_error=True)
         shows_diff = call.name in ("edit", "write") and not result.is_error
-        content = None if shows_diff else [tool_content(text_block(result.text))]
+        in_terminal = call.id in self._terminal_calls
+        content = None if shows_diff or in_terminal else [tool_content(text_block(result.text))]
+        output = result.text if in_terminal else None  # for a replay, when the terminal no longer exists
         status: schema.ToolCallStatus = "failed" if result.is_error else "completed"
-        self._updates.call_update(call.id, status=status, content=content)
+        self._updates.call_update(call.id, status=status, content=content, raw_output=output)
         return result
 
     async def _dispatch(self, call: CallRequest) -> ToolResult:
@@ -208,6 +211,7 @@ class Toolbox:
         await self._ask_permission(call, shown, f"run {command}", "this command", is_free=is_free)
 
         def show(terminal: str) -> None:
+            self._terminal_calls.add(call.id)
             self._updates.call_update(call.id, content=[tool_terminal_ref(terminal)])
 
         output, code = await self._workspace.run(command, timeout, show)

@@ -45,8 +45,14 @@ async def run(
             session = await agent.open(capabilities=capabilities)
             await agent.call("session/set_mode", sessionId=session, modeId=mode)
             await agent.prompt(session, "Work.")
-    contents = [call["content"][0] for call in agent.calls()]
-    return agent, [each["content"]["text"] for each in contents if each["type"] == "content"]
+    return agent, [text for call in agent.calls() if (text := shown_result(call)) is not None]
+
+
+def shown_result(call: Frame) -> str | None:
+    """Return the text of a call's result. The output of a terminal is in `rawOutput`; a diff has none."""
+    [content] = call["content"]
+    text: str | None = content["content"]["text"] if content["type"] == "content" else call.get("rawOutput")
+    return text
 
 
 def questions(agent: LocalAgentClient) -> list[Frame]:
@@ -254,6 +260,7 @@ async def test_auto_mode_does_not_ask_about_what_the_client_does_in_the_workspac
         f"Write {project.parent / 'outside.txt'}"
     ]
     assert results == ["newer\n[Exit code: 0]"]
+    assert "terminal" in [call["content"][0]["type"] for call in agent.calls()]
     for method in ("fs/read_text_file", "fs/write_text_file", "terminal/create", "terminal/release"):
         assert agent.requests(method), method
 
