@@ -153,13 +153,12 @@ class LocalAgent:
         return schema.ForkSessionResponse(session_id=session.id, **session.settings_state)
 
     async def list_sessions(
-        self, cwd: str | None = None, cursor: str | None = None, **_meta: Any
+        self,
+        cwd: str | None = None,
+        cursor: str | None = None,  # noqa: ARG002 - there is only one page
+        **_meta: Any,
     ) -> schema.ListSessionsResponse:
-        """Return one page of the sessions that had a prompt, most recent first."""
-        try:
-            page, next_cursor = self._store.list_page(cwd, cursor)
-        except ValueError:
-            raise RequestError.invalid_params({"details": f"There is no page {cursor!r}"}) from None
+        """Return the sessions that had a prompt, most recent first."""
         sessions = [
             schema.SessionInfo(
                 session_id=meta.id,
@@ -168,9 +167,9 @@ class LocalAgent:
                 title=meta.title,
                 updated_at=meta.updated_at,
             )
-            for meta in page
+            for meta in self._store.list_all(cwd)
         ]
-        return schema.ListSessionsResponse(sessions=sessions, next_cursor=next_cursor)
+        return schema.ListSessionsResponse(sessions=sessions)
 
     async def close_session(self, session_id: str, **_meta: Any) -> schema.CloseSessionResponse:
         """Cancel the turn of a session, and free what it holds. It can be loaded again."""
@@ -296,7 +295,6 @@ class LocalAgent:
         if method != "session/delete" or not isinstance(session_id, str):
             raise RequestError.method_not_found(f"_{method}")
         if (session := self._sessions.get(session_id)) is not None:
-            session.stored.is_deleted = True  # what ends now must not write it again
             await self._close(session)
         self._store.delete(session_id)
         return {}

@@ -24,12 +24,6 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
-_ASSIGNMENT = re.compile(
-    r"""(?P<name>(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|authorization)
-         (?:\\?["'])?\s{0,8}[:=]\s{0,8}(?:\\?["'])?(?:bearer\s|basic\s)?)
-        (?P<value>(?=[A-Za-z_./+-]{0,200}\d)[A-Za-z0-9_./+=-]{12,})""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _SECRET_NAME = re.compile(r"passw|pwd|secret|token|credential|cookie|auth|key|pat$", re.IGNORECASE)
 
 
@@ -52,16 +46,9 @@ class Redactor:
         """Return a JSON text without secrets. It remains valid JSON."""
         for secret in self._known:
             text = text.replace(secret, MASK)
-        text = _SHAPES.sub(MASK, text)
-        return _ASSIGNMENT.sub(lambda match: match["name"] + MASK, text)
+        return _SHAPES.sub(MASK, text)
 
 
 def is_secret_name(name: str) -> bool:
     """Return True if an environment variable or header of this name probably contains a secret."""
     return _SECRET_NAME.search(name) is not None
-
-
-def holds_open_key(text: str) -> bool:
-    """Return True if the text ends within a private key, which has several lines."""
-    start = text.rfind("-----BEGIN ")
-    return start >= 0 and "PRIVATE KEY" in text[start : start + 60] and "-----END " not in text[start:]

@@ -101,7 +101,7 @@ class Session:
             await asyncio.wait([self._mcp_start])
         if self.mcp is not None:
             await self.mcp.close()
-        self.stored.close()
+        self.stored.flush()
 
     # ------------------------------------------------------------------ settings
 

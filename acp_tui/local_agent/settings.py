@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import math
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
+
+from platformdirs import user_data_path
 
 from acp_tui.local_agent.profile import ModelProfile, Prices
-
-DEFAULT_PROFILE = "local"
-MAX_ROUNDS = 50
 
 
 @dataclass(frozen=True)
@@ -43,45 +40,26 @@ class Settings:
         ]
 
 
-@dataclass
-class _Environment:
-    """Reads secrets from environment variables and reports those that are missing."""
-
-    missing: list[str] = field(default_factory=list)
-    used: set[str] = field(default_factory=set)
-
-    def secret(self, name: str) -> str | None:
-        value = os.environ.get(name)
-        if not value:
-            self.missing.append(
-                f"The environment variable {name}, which should contain a secret, is not set."
-            )
-            return None
-        self.used.add(name)
-        return value
-
-
 def parse_settings(arguments: Sequence[str]) -> Settings:
     """Read the command line and the secrets from the environment, and remove those from the environment.
 
     Commands and MCP servers that the agent starts do not inherit them.
     """
     parser = _parser()
-    general, rest = parser.parse_known_args(arguments)
-    environment = _Environment()
-    profiles: dict[str, ModelProfile] = {}
-    for name, group in _groups(parser, rest):
-        if name in profiles:
-            parser.error(f"the profile {name} is given twice")
-        profiles[name] = _profile(group, environment)
-    for variable in environment.used:
-        del os.environ[variable]
-    data_dir = general.data_dir
-    if data_dir is None:
-        from platformdirs import user_data_path
-
-        data_dir = user_data_path("acp-tui", appauthor=False) / "local-agent"
-    return Settings(profiles, general.max_rounds, data_dir.absolute(), environment.missing)
+    common, *groups = _split_at_profiles(arguments)
+    parsed = [parser.parse_args([*common, *group]) for group in groups or [[]]]
+    variables = dict.fromkeys(name for each in parsed for name in _secret_variables(each))
+    secrets = {name: os.environ.pop(name) for name in variables if os.environ.get(name)}
+    return Settings(
+        profiles={each.profile: _profile(each, secrets) for each in parsed},
+        max_rounds=parsed[0].max_rounds,
+        data_dir=parsed[0].data_dir.absolute(),
+        problems=[
+            f"The environment variable {name}, which should contain a secret, is not set."
+            for name in variables
+            if name not in secrets
+        ],
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -89,97 +67,60 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m acp_tui.local_agent",
         description="An ACP agent for any model with an OpenAI-compatible API. It serves a client on"
         " standard input and output.",
-        usage="%(prog)s [--data-dir DIR] [--max-rounds N] [--profile NAME] --base-url URL --model NAME …",
-        epilog="For each profile: --base-url URL, --model NAME, --context TOKENS, --temperature NUMBER,"
-        " --header NAME=VALUE, --header-env NAME=VARIABLE, --api-key-env VARIABLE, --calls auto|native|xml,"
-        " --price-input NUMBER, --price-output NUMBER, --currency CODE. What follows --profile NAME, up to"
-        " the next one, belongs to that profile. The first is used for new sessions.",
+        epilog="What follows --profile NAME, up to the next one, belongs to that profile; what precedes the"
+        " first belongs to all. New sessions use the first.",
         allow_abbrev=False,
     )
-    parser.add_argument("--data-dir", type=Path, metavar="DIR", help="folder for the sessions")
-    parser.add_argument(
-        "--max-rounds",
-        type=_positive,
-        default=MAX_ROUNDS,
-        metavar="N",
-        help="requests to the model in a turn",
-    )
+    data_dir = user_data_path("acp-tui", appauthor=False) / "local-agent"
+    parser.add_argument("--data-dir", type=Path, default=data_dir, help="folder for the sessions")
+    parser.add_argument("--max-rounds", type=int, default=50, help="requests to the model in a turn")
+    parser.add_argument("--profile", default="local", help="name of the settings that follow")
+    parser.add_argument("--base-url", required=True, help="address of the API, with /v1")
+    parser.add_argument("--model", required=True, help="name of the model, as the server calls it")
+    parser.add_argument("--context", type=int, help="tokens that fit into the context")
+    parser.add_argument("--temperature", type=float)
+    parser.add_argument("--header-env", type=_pair, action="append", default=[], metavar="NAME=VARIABLE")
+    parser.add_argument("--api-key-env", metavar="VARIABLE", help="environment variable with the key")
+    parser.add_argument("--calls", choices=("auto", "native", "xml"), default="auto")
+    parser.add_argument("--price-input", type=float, help="price of a million tokens")
+    parser.add_argument("--price-output", type=float, help="price of a million tokens")
+    parser.add_argument("--currency", default="USD")
     return parser
 
 
-def _groups(
-    parser: argparse.ArgumentParser, arguments: Sequence[str]
-) -> list[tuple[str, argparse.Namespace]]:
-    """Split the arguments of several profiles at `--profile`."""
+def _pair(text: str) -> tuple[str, str]:
+    name, _, value = text.partition("=")
+    return name, value
+
+
+def _split_at_profiles(arguments: Sequence[str]) -> list[list[str]]:
+    """Return the arguments before the first `--profile`, and then those of each profile."""
     groups: list[list[str]] = [[]]
     for argument in arguments:
-        if argument == "--profile" or argument.startswith("--profile="):
+        if argument.partition("=")[0] == "--profile":
             groups.append([])
         groups[-1].append(argument)
-    if len(groups) > 1 and groups[0]:
-        parser.error("the settings of a model must follow its --profile")
-    profile = argparse.ArgumentParser(prog=parser.prog, allow_abbrev=False, add_help=False)
-    profile.add_argument("--profile", default=DEFAULT_PROFILE)
-    profile.add_argument("--base-url", required=True)
-    profile.add_argument("--model", required=True)
-    profile.add_argument("--context", type=_positive)
-    profile.add_argument("--temperature", type=_number)
-    profile.add_argument("--header", type=_pair, action="append", default=[])
-    profile.add_argument("--header-env", type=_pair, action="append", default=[])
-    profile.add_argument("--api-key-env")
-    profile.add_argument("--calls", choices=("auto", "native", "xml"), default="auto")
-    profile.add_argument("--price-input", type=_number)
-    profile.add_argument("--price-output", type=_number)
-    profile.add_argument("--currency", default="USD")
-    parsed = [profile.parse_args(group) for group in (groups[1:] or groups)]
-    return [(group.profile, group) for group in parsed]
+    return groups
 
 
-def _profile(group: argparse.Namespace, environment: _Environment) -> ModelProfile:
-    headers = dict(group.header)
-    for name, variable in group.header_env:
-        if (value := environment.secret(variable)) is not None:
-            headers[name] = value
-    priced = group.price_input is not None or group.price_output is not None
+def _secret_variables(arguments: argparse.Namespace) -> list[str]:
+    """Return the names of the environment variables that contain the secrets of a profile."""
+    names = [arguments.api_key_env, *(variable for _, variable in arguments.header_env)]
+    return [name for name in names if name]
+
+
+def _profile(arguments: argparse.Namespace, secrets: Mapping[str, str]) -> ModelProfile:
+    headers = arguments.header_env
+    prices = None
+    if arguments.price_input is not None or arguments.price_output is not None:
+        prices = Prices(arguments.price_input or 0.0, arguments.price_output or 0.0, arguments.currency)
     return ModelProfile(
-        base_url=_address(group.base_url),
-        model=group.model,
-        api_key=environment.secret(group.api_key_env) if group.api_key_env else None,
-        context=group.context,
-        temperature=group.temperature,
-        headers=headers,
-        calls=group.calls,
-        prices=Prices(group.price_input or 0.0, group.price_output or 0.0, group.currency)
-        if priced
-        else None,
+        base_url=arguments.base_url.rstrip("/"),
+        model=arguments.model,
+        api_key=secrets.get(arguments.api_key_env),
+        context=arguments.context,
+        temperature=arguments.temperature,
+        headers={name: secrets[variable] for name, variable in headers if variable in secrets},
+        calls=arguments.calls,
+        prices=prices,
     )
-
-
-def _address(text: str) -> str:
-    url = urlsplit(text)
-    if url.scheme not in ("http", "https") or not url.netloc:
-        raise SystemExit(f"acp_tui.local_agent: {text} is not an http or https address")
-    return text.rstrip("/")
-
-
-def _positive(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return int(text)
-
-
-def _number(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 on")
-    return number
-
-
-def _pair(text: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not (separator and name):
-        raise argparse.ArgumentTypeError(f"{name!r} must have the form NAME=VALUE")
-    return name, value
