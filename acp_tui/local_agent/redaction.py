@@ -24,6 +24,12 @@ _SHAPES = re.compile(
     """,
     re.VERBOSE,
 )
+_ASSIGNMENT = re.compile(
+    r"""(?P<name>(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|authorization)
+         (?:\\?["'])?\s{0,8}[:=]\s{0,8}(?:\\?["'])?(?:bearer\s|basic\s)?)
+        (?P<value>(?=[A-Za-z_./+-]{0,200}\d)[A-Za-z0-9_./+=-]{12,})""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _SECRET_NAME = re.compile(r"passw|pwd|secret|token|credential|cookie|auth|key|pat$", re.IGNORECASE)
 
 
@@ -46,7 +52,8 @@ class Redactor:
         """Return a JSON text without secrets. It remains valid JSON."""
         for secret in self._known:
             text = text.replace(secret, MASK)
-        return _SHAPES.sub(MASK, text)
+        text = _SHAPES.sub(MASK, text)
+        return _ASSIGNMENT.sub(lambda match: match["name"] + MASK, text)
 
 
 def is_secret_name(name: str) -> bool:

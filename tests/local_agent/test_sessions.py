@@ -157,7 +157,8 @@ async def test_a_session_survives_the_death_of_the_agent(project: Path, moment: 
 async def test_what_is_stored_is_private_and_holds_no_secrets(project: Path) -> None:
     secrets = ["the-key-of-the-model", "sk-abcdefghijklmnop1234567", "mcp-secret-value", "header-secret-1"]
     key, shape, mcp, header = secrets
-    (project / "keys.txt").write_text("\n".join(secrets))
+    password = "hunter2hunter2"
+    (project / "keys.txt").write_text("\n".join([*secrets, f"DB_PASSWORD={password}"]))
     server = {
         "name": "x",
         "command": sys.executable,
@@ -178,7 +179,7 @@ async def test_what_is_stored_is_private_and_holds_no_secrets(project: Path) -> 
     assert len(files) == 2
     for path in files:
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        assert not [secret for secret in secrets if secret in path.read_text()]
+        assert not [secret for secret in [*secrets, password] if secret in path.read_text()]
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert any("[redacted]" in path.read_text() for path in files)
 
