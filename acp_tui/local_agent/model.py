@@ -17,10 +17,8 @@ from pydantic_ai.messages import (
     BinaryContent,
     InstructionPart,
     ModelMessage,
-    ModelRequest,
-    ModelRequestPart,
-    ModelResponse,
     ModelResponsePart,
+    ModelResponseStreamEvent,
     PartDeltaEvent,
     PartStartEvent,
     TextPart,
@@ -28,8 +26,6 @@ from pydantic_ai.messages import (
     ThinkingPart,
     ThinkingPartDelta,
     ToolCallPart,
-    ToolCallPartDelta,
-    ToolReturnPart,
     UserPromptPart,
 )
 from pydantic_ai.models import ModelRequestParameters
@@ -45,14 +41,12 @@ from acp_tui.local_agent.model_errors import (
     explain,
     is_context_full,
     reason,
-    refuses_images,
-    refuses_tools,
+    refuses,
 )
 from acp_tui.local_agent.model_server import http_client, list_models, openai_client
 from acp_tui.local_agent.profile import (
     Answer,
     CallBegun,
-    CallPiece,
     CallRequest,
     ModelEvent,
     ModelInfo,
@@ -64,15 +58,15 @@ from acp_tui.local_agent.profile import (
 )
 from acp_tui.local_agent.xml_calls import (
     XmlCallReader,
+    XmlEvent,
     describe_tools,
     messages_as_text,
-    new_call_id,
     parse_arguments,
-    unknown_tool,
 )
 
 if TYPE_CHECKING:
     from openai.types.chat import ChatCompletionChunk
+    from openai.types.chat.chat_completion_chunk import Choice
 
 __all__ = ["ContextFull", "Model", "ModelError", "estimate_tokens"]
 
@@ -102,12 +96,7 @@ class Model:
 
     async def models(self) -> list[ModelInfo]:
         """Return the models that the server offers. Raises `ModelError`."""
-        try:
-            return await list_models(self._profile, self._http)
-        except ModelError:
-            raise
-        except Exception as error:
-            raise explain(error, self._profile) from None
+        return await list_models(self._profile, self._http)
 
     async def close(self) -> None:
         await self._http.aclose()
@@ -132,27 +121,23 @@ class Model:
             except ModelError:
                 raise
             except Exception as error:  # servers send anything, and the libraries trip over some of it
-                waiting = None if has_begun else self._adapt(error, messages, tools)
-                if waiting is None and not has_begun:
-                    waiting = self._wait_before_retry(error, attempt)
-                    attempt += 1
+                waiting = None
+                if not has_begun:
+                    waiting = self._adapt(error, tools) or self._wait_before_retry(error, attempt)
                 if waiting is None:
                     raise explain(error, self._profile) from None
             else:
                 return
             yield waiting
             await asyncio.sleep(waiting.seconds)
+            attempt += 1
 
-    def _adapt(
-        self, error: Exception, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec]
-    ) -> Waiting | None:
+    def _adapt(self, error: Exception, tools: Sequence[ToolSpec]) -> Waiting | None:
         """Leave out from now on what the model does not take, if that is why the request has failed."""
-        if is_context_full(error):
-            return None
-        if self._takes_images and refuses_images(error) and _has_images(messages):
+        if self._takes_images and refuses(error, "images"):
             self._takes_images = False
             return Waiting(0, f"{self._profile.model} takes no images, so they are left out")
-        if self._takes_tools and self._profile.calls == "auto" and tools and refuses_tools(error):
+        if self._takes_tools and self._profile.calls == "auto" and tools and refuses(error, "tools"):
             self._takes_tools = False
             return Waiting(0, f"{self._profile.model} takes no tools, so it is told to write calls as XML")
         return None
@@ -163,93 +148,69 @@ class Model:
         is_temporary = error.status_code in (408, 429) or error.status_code >= 500
         if not is_temporary or attempt >= MAX_RETRIES or is_context_full(error):
             return None
-        seconds = FIRST_WAIT_SECONDS * 2**attempt
-        if error.retry_after is not None:
-            seconds = max(0.0, error.retry_after)
+        seconds = FIRST_WAIT_SECONDS * 2**attempt if error.retry_after is None else error.retry_after
         if seconds > MAX_WAIT_SECONDS:
             return None
-        said = reason(error, self._profile) or "no reason given"
+        said = reason(error.body, self._profile) or "no reason given"
         return Waiting(seconds, f"The model's server answered {error.status_code}: {said}")
 
     async def _request(
         self, messages: Sequence[ModelMessage], tools: Sequence[ToolSpec], instructions: str
     ) -> AsyncGenerator[ModelEvent, None]:
-        as_xml = not self._takes_tools
-        sent = _without_old_thoughts(messages)
-        if not self._takes_images:
-            sent = [_without_images(message) for message in sent]
-        if as_xml:
+        sent = _to_send(messages, with_images=self._takes_images)
+        declared = tools
+        if not self._takes_tools:
             sent = messages_as_text(sent, tools)
             instructions = f"{instructions}\n\n{describe_tools(tools)}".strip()
+            declared = ()
         parameters = ModelRequestParameters(
-            function_tools=[] if as_xml else [_tool_definition(tool) for tool in tools],
+            function_tools=[
+                ToolDefinition(
+                    name=tool.name, description=tool.description, parameters_json_schema=tool.parameters
+                )
+                for tool in declared
+            ],
             instruction_parts=[InstructionPart(instructions)] if instructions else [],
         )
         settings = ModelSettings()
         if self._profile.temperature is not None:
             settings["temperature"] = self._profile.temperature
-        answer = _AnswerReader(tools, messages, as_xml=as_xml)
         sent = self._chat.prepare_messages(sent, parameters)
         async with self._chat.request_stream(sent, settings, parameters) as stream:
             assert isinstance(stream, _Stream)
+            if not self._takes_tools:
+                stream.xml = XmlCallReader(tools)
             async for event in stream:
-                for piece in answer.read(event):
+                if (piece := _piece(event)) is not None:
                     yield piece
-            for piece in answer.finish():
-                yield piece
             if not stream.is_complete:
                 raise ModelError(f"The connection to {self._profile.base_url} was lost during the answer.")
-            estimate = estimate_tokens(sent, () if as_xml else tools, instructions)
-            yield answer.answer(stream, estimate)
+            yield _answer(stream, tools, estimate_tokens(sent, declared, instructions))
 
 
 # ---------------------------------------------------------------------- what is sent
 
 
-def _tool_definition(tool: ToolSpec) -> ToolDefinition:
-    return ToolDefinition(
-        name=tool.name, description=tool.description, parameters_json_schema=tool.parameters
-    )
-
-
-def _without_old_thoughts(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+def _to_send(messages: Sequence[ModelMessage], *, with_images: bool) -> list[ModelMessage]:
     """Leave out the reasoning of earlier turns. That of the current turn is expected beside its calls."""
-    turn = max((index for index, message in enumerate(messages) if _is_prompt(message)), default=0)
-    kept: list[ModelMessage] = []
+    turn = 0
     for index, message in enumerate(messages):
-        if index < turn and isinstance(message, ModelResponse):
-            parts = [part for part in message.parts if not isinstance(part, ThinkingPart)]
-            if not parts:
+        # The images of tools are in prompts as well, but after the results.
+        if message.parts and isinstance(message.parts[0], UserPromptPart):
+            turn = index
+    sent: list[ModelMessage] = []
+    for index, message in enumerate(messages):
+        parts: list[Any] = []
+        for part in message.parts:
+            if isinstance(part, ThinkingPart) and index < turn:
                 continue
-            message = replace(message, parts=parts)
-        kept.append(message)
-    return kept
-
-
-def _is_prompt(message: ModelMessage) -> bool:
-    if not isinstance(message, ModelRequest):
-        return False
-    has_results = any(isinstance(part, ToolReturnPart) for part in message.parts)
-    return not has_results and any(isinstance(part, UserPromptPart) for part in message.parts)
-
-
-def _has_images(messages: Sequence[ModelMessage]) -> bool:
-    return any(_without_images(message) is not message for message in messages)
-
-
-def _without_images(message: ModelMessage) -> ModelMessage:
-    """Return the message itself if it has none."""
-    if not isinstance(message, ModelRequest):
-        return message
-    parts: list[ModelRequestPart] = []
-    for part in message.parts:
-        if isinstance(part, UserPromptPart | ToolReturnPart) and isinstance(part.content, list | tuple):
-            items: Any = [NO_IMAGE if isinstance(item, BinaryContent) else item for item in part.content]
-            if items != list(part.content):
+            if isinstance(part, UserPromptPart) and not isinstance(part.content, str) and not with_images:
+                items = [NO_IMAGE if isinstance(item, BinaryContent) else item for item in part.content]
                 part = replace(part, content=items)
-        parts.append(part)
-    is_same = all(new is old for new, old in zip(parts, message.parts, strict=True))
-    return message if is_same else replace(message, parts=parts)
+            parts.append(part)
+        copy: Any = message
+        sent.append(replace(copy, parts=parts))
+    return sent
 
 
 def estimate_tokens(
@@ -265,12 +226,12 @@ def estimate_tokens(
             if isinstance(part, ToolCallPart):
                 size += len(part.tool_name) + len(part.args_as_json_str().encode())
                 continue
-            content: Any = getattr(part, "content", None)
+            content: Any = getattr(part, "content", None) or ""
             for item in content if isinstance(content, list | tuple) else [content]:
                 if isinstance(item, BinaryContent):
                     images += 1
-                elif item is not None:
-                    size += len((item if isinstance(item, str) else str(item)).encode(errors="replace"))
+                else:
+                    size += len(str(item).encode(errors="replace"))
     return int(size / BYTES_PER_TOKEN) + images * IMAGE_TOKENS
 
 
@@ -285,274 +246,143 @@ class _ChatModel(OpenAIChatModel):
 
 @dataclass
 class _Stream(OpenAIStreamedResponse):
-    """Puts right what servers send differently from OpenAI, before pydantic-ai reads it."""
+    """Reads what servers and models send differently from OpenAI. pydantic-ai has hooks for that."""
 
     def __post_init__(self) -> None:
         self.is_complete = False  # without a reason to stop and without usage, the connection was lost
-        self.last_usage: object = None
-        self._calls_by_index: dict[object, tuple[int, str | None]] = {}  # the server's index → ours, id
+        self.last_usage: Any = None
+        self.xml: XmlCallReader | None = None
+        self._thoughts = _ThoughtReader()
         self._call_count = 0
-        # Tags in the text are read by `_ThoughtReader`: pydantic-ai knows them only as pieces of their own.
-        profile: Any = {**self._model_profile, "thinking_tags": None}
-        self._model_profile = profile
 
     async def _validate_response(self) -> AsyncIterator[ChatCompletionChunk]:
         async for chunk in self._response:
             # Some servers send the usage so far with each piece; pydantic-ai would add it up.
             if chunk.usage is not None:
-                self.last_usage = chunk.usage
+                self.last_usage, chunk.usage = chunk.usage, None
                 self.is_complete = self.is_complete or not chunk.choices
-                chunk.usage = None
             for choice in chunk.choices or []:
                 self.is_complete = self.is_complete or bool(choice.finish_reason)
-                delta: Any = choice.delta
-                if delta is not None and delta.tool_calls:
-                    delta.tool_calls = [piece for piece in delta.tool_calls if self._repair_call(piece)]
+                for piece in getattr(choice.delta, "tool_calls", None) or []:
+                    # A name begins a call. Gemini and older versions of Ollama give all calls the index 0.
+                    if piece.function is not None and piece.function.name:
+                        self._call_count += 1
+                    piece.index = self._call_count
             yield chunk
 
-    def _repair_call(self, piece: Any) -> bool:
-        """Give the call an index of its own, and its name once. Return False if it belongs to no call."""
-        function = piece.function
-        if function is None:
-            return False
-        if function.arguments is not None and not isinstance(function.arguments, str):
-            function.arguments = json.dumps(function.arguments)
-        index, call_id = self._calls_by_index.get(piece.index, (None, None))
-        is_other = index is not None and piece.id and call_id and piece.id != call_id
-        if index is None or (function.name and (is_other or piece.index is None)):
-            if not function.name:
-                return False
-            index, self._call_count = self._call_count, self._call_count + 1
-            self._calls_by_index[piece.index] = index, piece.id
-        else:
-            function.name = None
-        piece.index = index
-        return True
+    async def _get_event_iterator(self) -> AsyncIterator[ModelResponseStreamEvent]:
+        async for event in super()._get_event_iterator():
+            yield event
+        for event in self._read_text("", is_last=True):
+            yield event
+
+    def _map_text_delta(self, choice: Choice) -> Iterator[ModelResponseStreamEvent]:
+        return self._read_text(choice.delta.content or "")
+
+    def _read_text(self, text: str, *, is_last: bool = False) -> Iterator[ModelResponseStreamEvent]:
+        """Separate the reasoning and the calls in a piece of the text from the answer."""
+        events: list[ThoughtPiece | XmlEvent] = []
+        for piece in self._thoughts.read(text, is_last=is_last):
+            if isinstance(piece, TextPiece) and self.xml is not None:
+                events += self.xml.feed(piece.text)
+            else:
+                events.append(piece)
+        if is_last and self.xml is not None:
+            events += self.xml.finish()
+        parts = self._parts_manager
+        for event in events:
+            if isinstance(event, ThoughtPiece):
+                yield from parts.handle_thinking_delta(vendor_part_id=None, id="content", content=event.text)
+            elif isinstance(event, TextPiece):
+                yield from parts.handle_text_delta(vendor_part_id=None, content=event.text)
+            elif isinstance(event, CallBegun):
+                yield from parts.handle_tool_call_delta_events(vendor_part_id=event.id, tool_name=event.name)
+            else:
+                yield from parts.handle_tool_call_delta_events(vendor_part_id=event.id, args=event.arguments)
 
 
 class _ThoughtReader:
-    """Separates reasoning between `<think>` tags at the beginning of the text from the answer."""
-
-    _TAGS = (("<think>", "</think>"), ("<thinking>", "</thinking>"))
+    """Separates reasoning between `<think>` and `</think>` at the beginning of the text from the answer."""
 
     def __init__(self) -> None:
         self._held = ""
-        self._closing: str | None = None  # inside reasoning: what ends it
-        self._had_thought = False
-        self._is_over = False  # the answer has begun
+        self._place: Literal["start", "thought", "answer"] = "start"
 
-    def feed(self, text: str) -> Iterator[TextPiece | ThoughtPiece]:
-        if self._is_over:
-            yield TextPiece(text)
-            return
+    def read(self, text: str, *, is_last: bool) -> Iterator[ThoughtPiece | TextPiece]:
         self._held += text
-        yield from self._read()
-
-    def _read(self) -> Iterator[TextPiece | ThoughtPiece]:
-        if self._closing is None:
+        if self._place == "start":
             start = self._held.lstrip()
-            for opening, closing in self._TAGS:
-                if start.startswith(opening):
-                    self._held, self._closing = start.removeprefix(opening), closing
-                    self._had_thought = True
-                    break
-                if opening.startswith(start):
-                    return
-            else:
-                self._is_over = True
-                if self._had_thought:
-                    self._held = start
-                yield from self.finish()
+            if "<think>".startswith(start) and not is_last:
                 return
-        thought, tag, rest = self._held.partition(self._closing)
-        if tag:
-            self._held, self._closing = rest, None
-            if thought:
-                yield ThoughtPiece(thought)
-            yield from self._read()
+            self._place = "thought" if start.startswith("<think>") else "answer"
+            self._held = start.removeprefix("<think>")
+        if self._place == "answer":
+            if self._held:
+                yield TextPiece(self._held)
+            self._held = ""
             return
-        size = _end_of_sure_text(self._held, self._closing)
-        if size:
-            yield ThoughtPiece(self._held[:size])
-            self._held = self._held[size:]
-
-    def finish(self) -> Iterator[TextPiece | ThoughtPiece]:
-        held, self._held = self._held, ""
-        if held:
-            yield ThoughtPiece(held) if self._closing else TextPiece(held)
-
-
-def _end_of_sure_text(text: str, tag: str) -> int:
-    """Return the length of the text without what may be the beginning of the tag."""
-    for size in range(min(len(tag) - 1, len(text)), 0, -1):
-        if text.endswith(tag[:size]):
-            return len(text) - size
-    return len(text)
+        thought, tag, rest = self._held.partition("</think>")
+        if not tag and not is_last:  # it can end within the tag
+            thought, rest = thought[:-7], thought[-7:]
+        self._held = rest
+        if thought:
+            yield ThoughtPiece(thought)
+        if tag:
+            self._place = "start"
+            yield from self.read("", is_last=is_last)
 
 
-class _AnswerReader:
-    """Makes the pieces, the calls and the response for the history from what pydantic-ai reads."""
-
-    def __init__(self, tools: Sequence[ToolSpec], messages: Sequence[ModelMessage], *, as_xml: bool) -> None:
-        self._tools = tools
-        self._xml = XmlCallReader(tools) if as_xml else None
-        self._thoughts = _ThoughtReader()
-        self._parts: list[ModelResponsePart | int] = []  # int: that part of pydantic-ai's response
-        self._ids: dict[int, str] = {}
-        self._used_ids = {
-            part.tool_call_id
-            for message in messages
-            for part in message.parts
-            if isinstance(part, ToolCallPart)
-        }
-        self._raw_arguments: dict[str, str] = {}
-        self._calls: list[CallRequest] = []
-        self._size = 0
-
-    def read(self, event: object) -> Iterator[ModelEvent]:
-        if isinstance(event, PartStartEvent):
-            if isinstance(event.part, TextPart):
-                yield from self._read_text(event.part.content)
-            elif isinstance(event.part, ThinkingPart):
-                self._parts.append(event.index)
-                yield from self._thought(event.part.content)
-            elif isinstance(event.part, ToolCallPart):
-                self._parts.append(event.index)
-                call_id = self._ids[event.index] = self._unused_id(event.part.tool_call_id)
-                yield CallBegun(call_id, event.part.tool_name)
-                yield from self._arguments(call_id, event.part.args)
-        elif isinstance(event, PartDeltaEvent):
-            if isinstance(event.delta, TextPartDelta):
-                yield from self._read_text(event.delta.content_delta)
-            elif isinstance(event.delta, ThinkingPartDelta):
-                yield from self._thought(event.delta.content_delta)
-            elif isinstance(event.delta, ToolCallPartDelta) and event.index in self._ids:
-                yield from self._arguments(self._ids[event.index], event.delta.args_delta)
-
-    def finish(self) -> Iterator[ModelEvent]:
-        """Yield what has been held back."""
-        for piece in self._thoughts.finish():
-            yield from self._read_piece(piece)
-        if self._xml is not None:
-            yield from self._read_xml(self._xml.finish())
-
-    def _unused_id(self, call_id: str) -> str:
-        """Some servers count the calls of each answer from 0; a session shows each call under its id."""
-        if not call_id or call_id in self._used_ids:
-            call_id = new_call_id()
-        self._used_ids.add(call_id)
-        return call_id
-
-    def _thought(self, text: str | None) -> Iterator[ModelEvent]:
-        if text:
-            self._size += len(text)
-            yield ThoughtPiece(text)
-
-    def _arguments(self, call_id: str, arguments: object) -> Iterator[ModelEvent]:
-        if arguments:
-            text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-            self._size += len(text)
-            yield CallPiece(call_id, text)
-
-    def _read_text(self, text: str) -> Iterator[ModelEvent]:
-        self._size += len(text)
-        for piece in self._thoughts.feed(text):
-            yield from self._read_piece(piece)
-
-    def _read_piece(self, piece: TextPiece | ThoughtPiece) -> Iterator[ModelEvent]:
-        if isinstance(piece, ThoughtPiece):
-            last = self._parts[-1] if self._parts else None
-            if isinstance(last, ThinkingPart):
-                last.content += piece.text
-            else:
-                self._parts.append(ThinkingPart(piece.text, id="content"))
-            yield piece
-        elif self._xml is not None:
-            yield from self._read_xml(self._xml.feed(piece.text))
-        else:
-            yield from self._read_xml([piece])
-
-    def _read_xml(
-        self, events: Sequence[TextPiece | CallBegun | CallPiece | CallRequest]
-    ) -> Iterator[ModelEvent]:
-        for event in events:
-            if isinstance(event, CallRequest):
-                raw = self._raw_arguments.get(event.id, "").strip()
-                self._calls.append(event)
-                self._parts.append(ToolCallPart(event.name, _stored_arguments(raw, event), event.id))
-                continue
-            if isinstance(event, CallPiece):
-                self._raw_arguments[event.id] = self._raw_arguments.get(event.id, "") + event.text
-            elif isinstance(event, TextPiece):
-                last = self._parts[-1] if self._parts else None
-                if isinstance(last, TextPart):
-                    last.content += event.text
-                else:
-                    self._parts.append(TextPart(event.text))
-            yield event
-
-    def answer(self, stream: _Stream, estimated_input: int) -> Answer:
-        response = stream.get()
-        stopped_by: Literal["end", "length", "filter"] = "end"
-        if response.finish_reason == "length":
-            stopped_by = "length"
-        elif response.finish_reason == "content_filter":
-            stopped_by = "filter"
-        parts: list[ModelResponsePart] = []
-        for part in self._parts:
-            if isinstance(part, int):
-                call_id = self._ids.get(part, "")
-                part = response.parts[part]
-                if isinstance(part, ToolCallPart):
-                    call = self._native_call(part, call_id, is_cut_off=stopped_by == "length")
-                    self._calls.append(call)
-                    raw = part.args if isinstance(part.args, str) else json.dumps(part.args or {})
-                    part = replace(part, tool_call_id=call_id, args=_stored_arguments(raw, call))
-            parts.append(part)
-        input_tokens, output_tokens = _token_counts(stream.last_usage, estimated_input, self._size)
-        response = replace(
-            response,
-            parts=parts,
-            usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
-        )
-        return Answer(response, self._calls, input_tokens, output_tokens, stopped_by)
-
-    def _native_call(self, part: ToolCallPart, call_id: str, *, is_cut_off: bool) -> CallRequest:
-        if isinstance(part.args, dict):
-            arguments, problem = part.args, ""
-        else:
-            arguments, problem = parse_arguments(part.args or "")
-        if problem and is_cut_off:
-            problem = "The call was cut off at the limit of tokens. Write it again, shorter."
-        if all(tool.name != part.tool_name for tool in self._tools):
-            problem = unknown_tool(part.tool_name, self._tools)
-        return CallRequest(call_id, part.tool_name, arguments, problem)
+def _piece(event: object) -> ModelEvent | None:
+    """Return what the client is shown of an event, if anything."""
+    if isinstance(event, PartStartEvent):
+        if isinstance(event.part, TextPart):
+            return TextPiece(event.part.content)
+        if isinstance(event.part, ThinkingPart):
+            return ThoughtPiece(event.part.content)
+        if isinstance(event.part, ToolCallPart):
+            return CallBegun(event.part.tool_call_id, event.part.tool_name)
+    elif isinstance(event, PartDeltaEvent):
+        if isinstance(event.delta, TextPartDelta):
+            return TextPiece(event.delta.content_delta)
+        if isinstance(event.delta, ThinkingPartDelta):
+            return ThoughtPiece(event.delta.content_delta or "")
+    return None
 
 
-def _stored_arguments(raw: str, call: CallRequest) -> str:
-    """Return valid JSON for the history, as the model wrote it if possible: servers cache what they read."""
-    try:
-        if isinstance(json.loads(raw), dict):
-            return raw
-    except (ValueError, RecursionError):
-        pass
-    return json.dumps(call.arguments or ({"INVALID_JSON": raw} if raw else {}))
+def _answer(stream: _Stream, tools: Sequence[ToolSpec], estimated_input: int) -> Answer:
+    """Return the whole answer, with calls that have been checked."""
+    response = stream.get()
+    stopped_by: Literal["end", "length", "filter"] = "end"
+    if response.finish_reason == "length":
+        stopped_by = "length"
+    elif response.finish_reason == "content_filter":
+        stopped_by = "filter"
+    calls: list[CallRequest] = []
+    parts: list[ModelResponsePart] = []
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            call = _call(part, tools, is_cut_off=stopped_by == "length")
+            calls.append(call)
+            if not call.problem:
+                part = replace(part, args=json.dumps(call.arguments))
+        parts.append(part)
+    read = _counted(stream.last_usage, "prompt_tokens", estimated_input)
+    written = _counted(stream.last_usage, "completion_tokens", estimate_tokens([response]))
+    usage = RequestUsage(input_tokens=read, output_tokens=written)
+    return Answer(replace(response, parts=parts, usage=usage), calls, read, written, stopped_by)
 
 
-def _token_counts(usage: object, estimated_input: int, output_characters: int) -> tuple[int, int]:
-    """Return the tokens of a request, estimated where the server counts none or something else.
+def _call(part: ToolCallPart, tools: Sequence[ToolSpec], *, is_cut_off: bool) -> CallRequest:
+    arguments, problem = parse_arguments(str(part.args or ""))
+    names = [tool.name for tool in tools]
+    if problem and is_cut_off:
+        problem = "The call was cut off at the limit of tokens. Write it again, shorter."
+    if part.tool_name not in names:
+        problem = f"There is no tool {part.tool_name!r}. The tools are: {', '.join(names) or 'none'}."
+    return CallRequest(part.tool_call_id, part.tool_name, arguments, problem)
 
-    Servers count nothing, zeros, or the part of the prompt that was not in their cache.
-    """
-    estimated_output = max(1, int(output_characters / BYTES_PER_TOKEN)) if output_characters else 0
-    input_tokens = getattr(usage, "prompt_tokens", None)
-    output_tokens = getattr(usage, "completion_tokens", None)
-    if (
-        not isinstance(input_tokens, int)
-        or not estimated_input / 6 < input_tokens < estimated_input * 6 + 4000
-    ):
-        input_tokens = estimated_input
-    # Hidden reasoning counts as well, so there can be far more than what was sent.
-    if not isinstance(output_tokens, int) or not estimated_output / 6 < output_tokens < 10_000_000:
-        output_tokens = estimated_output
-    return input_tokens, output_tokens
+
+def _counted(usage: Any, name: str, estimate: int) -> int:
+    """Return what the server counted. Some count nothing, or only what was not in their cache."""
+    tokens = getattr(usage, name, None) or 0
+    return tokens if tokens > estimate / 6 else estimate

@@ -6,14 +6,13 @@ import asyncio
 import contextlib
 import os
 import ssl
-from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
 import httpx2
 from openai import AsyncOpenAI
 
-from acp_tui.local_agent.model_errors import ModelError, connection_sentence, message_of, status_sentence
+from acp_tui.local_agent.model_errors import ModelError, connection_sentence, reason, status_sentence
 from acp_tui.local_agent.profile import ModelInfo, ModelProfile
 
 CONNECT_SECONDS = 10
@@ -21,16 +20,11 @@ READ_SECONDS = 1800
 """A model on a slow machine reads a long conversation for many minutes before its first word."""
 
 LIST_SECONDS = 5
-MAX_MODELS = 1000
+ALL_MODELS = "*"
+"""The key of a context that all models of a server have."""
 
-_CONTEXT_KEYS = (
-    "max_model_len",
-    "loaded_context_length",
-    "context_length",
-    "context_window",
-    "max_context_length",
-)
-"""Where `/v1/models` tells the size of the context: vLLM and SGLang, LM Studio, OpenRouter, Groq, Mistral."""
+_CONTEXT_KEYS = ("max_model_len", "context_length", "context_window", "max_context_length")
+"""Where `/v1/models` tells the size of the context: vLLM, OpenRouter, Groq, Mistral."""
 
 
 def http_client(profile: ModelProfile) -> httpx2.AsyncClient:
@@ -44,145 +38,84 @@ def http_client(profile: ModelProfile) -> httpx2.AsyncClient:
         import truststore
 
         verify = truststore.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
-    async def drop_placeholder(request: httpx2.Request) -> None:
-        if request.headers.get("Authorization") == f"Bearer {_NO_KEY}":
-            del request.headers["Authorization"]
-
-    return httpx2.AsyncClient(
-        timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
-        trust_env=is_https,
-        follow_redirects=False,
-        verify=verify,
-        event_hooks={"request": [drop_placeholder]},
-    )
-
-
-_NO_KEY = "none"  # the OpenAI client insists on a key
+    return httpx2.AsyncClient(trust_env=is_https, follow_redirects=False, verify=verify)
 
 
 def openai_client(profile: ModelProfile, http: httpx2.AsyncClient) -> AsyncOpenAI:
-    with _without_openai_variables():
+    # From its variables the client would take an organization, a project and headers for each request.
+    hidden = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("OPENAI_")}
+    try:
         return AsyncOpenAI(
             base_url=profile.base_url,
-            api_key=profile.api_key or _NO_KEY,
+            api_key=profile.api_key or "none",  # the client insists on a key; servers without keys ignore it
             default_headers=dict(profile.headers),
             http_client=http,
             timeout=httpx2.Timeout(READ_SECONDS, connect=CONNECT_SECONDS),
             max_retries=0,  # each wait is reported, see `model.py`
         )
-
-
-@contextlib.contextmanager
-def _without_openai_variables() -> Iterator[None]:
-    """Hide what the client would add to each request: organization, project, headers, another key."""
-    hidden = {name: value for name, value in os.environ.items() if name.startswith("OPENAI_")}
-    for name in hidden:
-        del os.environ[name]
-    try:
-        yield
     finally:
         os.environ.update(hidden)
 
 
 async def list_models(profile: ModelProfile, http: httpx2.AsyncClient) -> list[ModelInfo]:
     """Return the models of the server, with their contexts where it tells them. Raises `ModelError`."""
-    base = profile.base_url.rstrip("/")
     try:
-        response = await http.get(f"{base}/models", headers=_headers(profile), timeout=LIST_SECONDS)
-    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        status, body = await _get(profile, http, f"{profile.base_url.rstrip('/')}/models")
+    except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:
         raise ModelError(connection_sentence(error, profile.base_url)) from None
-    body = _json(response)
-    if response.status_code != httpx2.codes.OK:
-        raise ModelError(status_sentence(response.status_code, profile, message_of(body)[:300]))
-    rows = body.get("data", body.get("models")) if isinstance(body, dict) else body
-    if not isinstance(rows, list):
+    if status != httpx2.codes.OK:
+        raise ModelError(status_sentence(status, profile, reason(body, profile)))
+    rows = _rows(body, "data")
+    if rows is None:
         raise ModelError(f"{profile.base_url} sent no list of models: does the address end in /v1?")
-    infos = [info for row in rows[:MAX_MODELS] if (info := _info(row)) is not None]
-    if infos and not any(info.context for info in infos):
-        contexts = await _other_contexts(profile, http, infos)
-        infos = [ModelInfo(info.name, contexts.get(info.name)) for info in infos]
-    return infos
+    names = [name for row in rows if isinstance(name := row.get("id"), str) and name.isprintable()]
+    contexts = {row.get("id"): size for row in rows if (size := _size(row, *_CONTEXT_KEYS))}
+    if names and not contexts:
+        contexts = await _local_contexts(profile, http)
+    return [ModelInfo(name, contexts.get(name) or contexts.get(ALL_MODELS)) for name in names]
 
 
-def _headers(profile: ModelProfile) -> dict[str, str]:
-    key = {"Authorization": f"Bearer {profile.api_key}"} if profile.api_key else {}
-    return {**key, **{name.title(): value for name, value in profile.headers.items()}}
-
-
-def _json(response: httpx2.Response) -> Any:
-    try:
-        return response.json()
-    except (ValueError, RecursionError):
-        return None
-
-
-def _info(row: Any) -> ModelInfo | None:
-    if not isinstance(row, dict):
-        return None
-    name = row.get("id") or row.get("name")
-    if not isinstance(name, str) or not name.isprintable():
-        return None
-    meta = row.get("meta")
-    context = next((size for key in _CONTEXT_KEYS if (size := _size(row.get(key)))), None)
-    if context is None and isinstance(meta, dict):  # llama.cpp
-        context = _size(meta.get("n_ctx"))
-    return ModelInfo(name, context)
-
-
-def _size(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value < 1 << 40 else None
-
-
-async def _other_contexts(
-    profile: ModelProfile, http: httpx2.AsyncClient, infos: list[ModelInfo]
-) -> dict[str, int]:
+async def _local_contexts(profile: ModelProfile, http: httpx2.AsyncClient) -> dict[Any, int]:
     """Ask llama.cpp, Ollama and LM Studio in their own ways. Errors of other servers are ignored.
 
     What the model was trained for is not what the server gives it, so that is not asked.
     """
     root = profile.base_url.rstrip("/").removesuffix("/v1")
 
-    async def ask(path: str, body: Any = None) -> dict[str, Any]:
-        try:
-            response = await http.request(
-                "POST" if body else "GET",
-                f"{root}{path}",
-                json=body,
-                headers=_headers(profile),
-                timeout=LIST_SECONDS,
-            )
-        except (httpx2.HTTPError, httpx2.InvalidURL):
-            return {}
-        answer = _json(response) if response.status_code == httpx2.codes.OK else None
-        return answer if isinstance(answer, dict) else {}
+    async def ask(path: str) -> Any:
+        with contextlib.suppress(httpx2.HTTPError):
+            return (await _get(profile, http, f"{root}{path}"))[1]
 
-    llama_cpp, running, shown, lm_studio = await asyncio.gather(
-        ask(f"/props?model={quote(profile.model)}"),
-        ask("/api/ps"),
-        ask("/api/show", {"model": profile.model}),
-        ask("/api/v0/models"),
+    llama_cpp, ollama, lm_studio = await asyncio.gather(
+        ask(f"/props?model={quote(profile.model)}"), ask("/api/ps"), ask("/api/v0/models")
     )
-    contexts: dict[str, int] = {}
-    generation = llama_cpp.get("default_generation_settings")
-    if isinstance(generation, dict) and (size := _size(generation.get("n_ctx"))):
-        contexts.update(dict.fromkeys((info.name for info in infos), size))
-    if size := _ollama_parameter(shown.get("parameters")):
-        contexts[profile.model] = size
-    for rows, key in (
-        (running.get("models"), "context_length"),
-        (lm_studio.get("data"), "loaded_context_length"),
-    ):
-        for row in rows if isinstance(rows, list) else []:
-            if isinstance(row, dict) and (size := _size(row.get(key))):
-                contexts[str(row.get("id") or row.get("name"))] = size
+    contexts: dict[Any, int] = {}
+    generation = llama_cpp.get("default_generation_settings") if isinstance(llama_cpp, dict) else None
+    if isinstance(generation, dict) and (size := _size(generation, "n_ctx")):
+        contexts[ALL_MODELS] = size
+    for row in _rows(ollama, "models") or []:
+        if size := _size(row, "context_length"):
+            contexts[row.get("name")] = size
+    for row in _rows(lm_studio, "data") or []:
+        if size := _size(row, "loaded_context_length"):
+            contexts[row.get("id")] = size
     return contexts
 
 
-def _ollama_parameter(parameters: Any) -> int | None:
-    """Return `num_ctx` of a model file."""
-    for line in parameters.splitlines() if isinstance(parameters, str) else []:
-        name, _, value = line.strip().partition(" ")
-        if name == "num_ctx" and value.strip().isdecimal():
-            return _size(int(value))
-    return None
+async def _get(profile: ModelProfile, http: httpx2.AsyncClient, url: str) -> tuple[int, Any]:
+    """Return the status and the JSON of an answer, None if it is none."""
+    key = {"Authorization": f"Bearer {profile.api_key}"} if profile.api_key else {}
+    response = await http.get(url, headers={**key, **profile.headers}, timeout=LIST_SECONDS)
+    try:
+        return response.status_code, response.json()
+    except (ValueError, RecursionError):
+        return response.status_code, None
+
+
+def _rows(body: Any, key: str) -> list[dict[str, Any]] | None:
+    rows = body.get(key) if isinstance(body, dict) else body
+    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else None
+
+
+def _size(row: dict[str, Any], *keys: str) -> int | None:
+    return next((size for key in keys if isinstance(size := row.get(key), int) and size > 0), None)

@@ -83,18 +83,10 @@ class ThoughtPiece:
 
 @dataclass(frozen=True)
 class CallBegun:
-    """The model has begun to write a call; its arguments follow as `CallPiece`s."""
+    """The model has begun to write a call."""
 
     id: str
     name: str
-
-
-@dataclass(frozen=True)
-class CallPiece:
-    """A piece of the JSON text of a call's arguments."""
-
-    id: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -147,4 +139,4 @@ class Answer:
     stopped_by: Literal["end", "length", "filter"]
 
 
-ModelEvent = TextPiece | ThoughtPiece | CallBegun | CallPiece | Waiting | Answer
+ModelEvent = TextPiece | ThoughtPiece | CallBegun | Waiting | Answer

@@ -29,7 +29,6 @@ from acp_tui.local_agent.model import ContextFull, Model, ModelError, estimate_t
 from acp_tui.local_agent.profile import (
     Answer,
     CallBegun,
-    CallPiece,
     CallRequest,
     ModelEvent,
     ModelInfo,
@@ -142,8 +141,6 @@ async def test_several_calls_arrive_in_pieces(tmp_path: Path) -> None:
         CallBegun("one", "read"),
         CallBegun("two", "docs__search"),
     ]
-    pieces = "".join(event.text for event in events if isinstance(event, CallPiece) and event.id == "one")
-    assert json.loads(pieces) == {"path": "a.py"}
     assert last(events).calls == [
         CallRequest("one", "read", {"path": "a.py"}),
         CallRequest("two", "docs__search", {"q": "é"}),
@@ -155,22 +152,6 @@ async def test_calls_under_one_index_are_told_apart(tmp_path: Path) -> None:
     events = await answers(tmp_path, {"calls": calls, "same_index": True})
 
     assert [call.arguments for call in last(events).calls] == [{"path": "a"}, {"path": "b"}]
-
-
-async def test_an_id_that_was_used_before_is_replaced(tmp_path: Path) -> None:
-    call = {"name": "read", "arguments": {"path": "b"}, "id": "call_0"}
-    history: list[ModelMessage] = [
-        *prompt(),
-        ModelResponse([ToolCallPart("read", "{}", "call_0")]),
-        ModelRequest([ToolReturnPart("read", "text", "call_0")]),
-    ]
-    with fake_model(tmp_path, {"calls": [call]}) as server:
-        async with model_at(server.url) as model:
-            answer = last(await ask(model, history))
-
-    (part,) = answer.response.parts
-    assert isinstance(part, ToolCallPart)
-    assert answer.calls[0].id == part.tool_call_id != "call_0"
 
 
 @pytest.mark.parametrize(
@@ -210,16 +191,14 @@ async def test_what_the_server_counts_is_reported(tmp_path: Path) -> None:
     [
         None,
         {"prompt_tokens": 0, "completion_tokens": 0},
-        {"prompt_tokens": 1, "completion_tokens": -4},
-        {"prompt_tokens": 10**9, "completion_tokens": 10**9},
-        {"prompt_tokens": "many", "completion_tokens": None},
+        {"prompt_tokens": 1, "completion_tokens": None},
     ],
 )
 async def test_usage_that_is_missing_or_wrong_is_estimated(tmp_path: Path, usage: Any) -> None:
     answer = last(await answers(tmp_path, {"text": "Hi there", "usage": usage}))
 
     assert answer.input_tokens == estimate_tokens(prompt(), TOOLS, "Be brief.")
-    assert answer.output_tokens == 2
+    assert answer.output_tokens == estimate_tokens([answer.response])
 
 
 # ---------------------------------------------------------------------- requests
@@ -239,7 +218,6 @@ async def test_a_request_carries_instructions_tools_temperature_and_headers(tmp_
     assert body["tools"][0]["function"]["parameters"] == READ.parameters
     assert (body["model"], body["temperature"], body["stream"]) == ("fake-model", 0.5, True)
     assert headers["x-team"] == "blue"
-    assert "authorization" not in headers
 
 
 async def test_nothing_in_the_environment_changes_where_a_request_goes_or_what_it_carries(
@@ -379,7 +357,7 @@ async def test_images_in_results_reach_the_model(tmp_path: Path) -> None:
     history: list[ModelMessage] = [
         *prompt(),
         ModelResponse([ToolCallPart("read", "{}", "c1")]),
-        ModelRequest([ToolReturnPart("read", ["A picture:", image], "c1")]),
+        ModelRequest([ToolReturnPart("read", "A picture", "c1"), UserPromptPart(["The picture:", image])]),
     ]
     with fake_model(tmp_path, "Nice.", "Nice.") as server:
         for calls in ("native", "xml"):
@@ -423,7 +401,7 @@ async def test_the_server_says_how_long_to_wait(tmp_path: Path, header: Any, sec
 async def test_waits_that_are_too_long_or_do_not_help_are_not_begun(tmp_path: Path, answer: Any) -> None:
     with fake_model(tmp_path, answer) as server:
         async with model_at(server.url) as model:
-            with pytest.raises(ModelError, match=r"Later|used up"):
+            with pytest.raises(ModelError, match=r"Later|You exceeded"):
                 await ask(model)
         assert len(server.requests()) == 1
 
@@ -533,19 +511,15 @@ async def test_a_full_context_has_an_error_of_its_own(tmp_path: Path, body: Any)
     ("models", "paths", "expected"),
     [
         ([{"id": "a", "max_model_len": 8192}], {}, [ModelInfo("a", 8192)]),
-        ([{"id": "a", "meta": {"n_ctx": 4096, "n_ctx_train": 131072}}], {}, [ModelInfo("a", 4096)]),
         (
-            [{"id": "a", "meta": {"n_ctx_train": 131072}}],
+            [{"id": "a", "meta": {"n_ctx_train": 131072}}, {"id": "b"}],
             {"/props?model=fake-model": {"default_generation_settings": {"n_ctx": 2048}}},
-            [ModelInfo("a", 2048)],
+            [ModelInfo("a", 2048), ModelInfo("b", 2048)],
         ),
         (
-            [{"id": "a"}, {"id": "fake-model"}, {"id": "c"}],
-            {
-                "/api/ps": {"models": [{"name": "a", "context_length": 4096}]},
-                "/api/show": {"parameters": "temperature 1\nnum_ctx    32768"},
-            },
-            [ModelInfo("a", 4096), ModelInfo("fake-model", 32768), ModelInfo("c")],
+            [{"id": "a"}, {"id": "b"}],
+            {"/api/ps": {"models": [{"name": "a", "context_length": 4096}]}},
+            [ModelInfo("a", 4096), ModelInfo("b")],
         ),
         (
             [{"id": "a"}],
@@ -559,7 +533,7 @@ async def test_a_full_context_has_an_error_of_its_own(tmp_path: Path, body: Any)
         ([{"id": "a", "max_model_len": "many"}, {"id": 3}, "x", {"id": "\x1b"}], {}, [ModelInfo("a")]),
         ([], {}, []),
     ],
-    ids=["vllm", "llama.cpp", "older llama.cpp", "ollama", "lm studio", "nonsense", "none"],
+    ids=["vllm", "llama.cpp", "ollama", "lm studio", "nonsense", "none"],
 )
 async def test_models_are_listed_with_their_contexts(
     tmp_path: Path, models: Any, paths: Any, expected: list[ModelInfo]

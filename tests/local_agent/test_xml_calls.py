@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import example, given
@@ -17,13 +18,15 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from acp_tui.local_agent.profile import CallBegun, CallPiece, CallRequest, TextPiece, ToolSpec
+from acp_tui.local_agent.profile import CallBegun, TextPiece, ToolSpec
 from acp_tui.local_agent.xml_calls import (
-    INVALID_CALL,
+    UNNAMED,
+    CallEnd,
     XmlCallReader,
     XmlEvent,
     describe_tools,
     messages_as_text,
+    parse_arguments,
 )
 
 TOOLS = [
@@ -40,8 +43,7 @@ def call(arguments: str, name: str = "read", server: str = "local") -> str:
 
 
 def read(*pieces: str) -> list[XmlEvent]:
-    numbers = itertools.count(1)
-    reader = XmlCallReader(TOOLS, new_id=lambda: f"call_{next(numbers)}")
+    reader = XmlCallReader(TOOLS)
     events: list[XmlEvent] = []
     for piece in pieces:
         events += reader.feed(piece)
@@ -52,8 +54,12 @@ def prose(events: list[XmlEvent]) -> str:
     return "".join(event.text for event in events if isinstance(event, TextPiece))
 
 
-def calls(events: list[XmlEvent]) -> list[CallRequest]:
-    return [event for event in events if isinstance(event, CallRequest)]
+def calls(events: list[XmlEvent]) -> list[tuple[str, dict[str, Any], str]]:
+    """The name, the arguments and the problem of each call."""
+    names = {event.id: event.name for event in events if isinstance(event, CallBegun)}
+    return [
+        (names[event.id], *parse_arguments(event.arguments)) for event in events if isinstance(event, CallEnd)
+    ]
 
 
 def outline(events: list[XmlEvent]) -> list[object]:
@@ -62,8 +68,6 @@ def outline(events: list[XmlEvent]) -> list[object]:
     for event in events:
         if isinstance(event, TextPiece) and joined and isinstance(joined[-1], TextPiece):
             joined[-1] = TextPiece(joined[-1].text + event.text)
-        elif isinstance(event, CallPiece) and joined and isinstance(joined[-1], CallPiece):
-            joined[-1] = CallPiece(event.id, joined[-1].text + event.text)
         else:
             joined.append(event)
     return joined
@@ -74,9 +78,8 @@ def test_a_call_is_separated_from_the_prose_around_it() -> None:
 
     assert outline(events) == [
         TextPiece("I read it."),
-        CallBegun("call_1", "read"),
-        CallPiece("call_1", '\n{"path": "a.py"}\n'),
-        CallRequest("call_1", "read", {"path": "a.py"}),
+        CallBegun("1", "read"),
+        CallEnd("1", '{"path": "a.py"}'),
         TextPiece("Done."),
     ]
 
@@ -84,34 +87,39 @@ def test_a_call_is_separated_from_the_prose_around_it() -> None:
 def test_several_calls_are_read_from_one_answer() -> None:
     events = read(call('{"path": "a"}') + call('{"path": "b"}') + "\n" + call('{"q": 1}', "search", "docs"))
 
-    assert [(request.name, request.arguments) for request in calls(events)] == [
-        ("read", {"path": "a"}),
-        ("read", {"path": "b"}),
-        ("docs__search", {"q": 1}),
+    assert calls(events) == [
+        ("read", {"path": "a"}, ""),
+        ("read", {"path": "b"}, ""),
+        ("docs__search", {"q": 1}, ""),
     ]
     assert prose(events) == ""
 
 
-def test_arguments_are_reported_while_they_stream() -> None:
+def test_a_call_is_reported_as_soon_as_its_name_is_known() -> None:
     reader = XmlCallReader(TOOLS)
-    begun = reader.feed(call('{"path": "a.py"}').partition(".py")[0])
 
-    assert [type(event) for event in begun] == [CallBegun, CallPiece]
+    assert reader.feed(call('{"path": "a.py"}').partition(".py")[0]) == [CallBegun("1", "read")]
+
+
+def test_a_call_needs_no_arguments() -> None:
+    text = "<use_mcp_tool><tool_name>read</tool_name></use_mcp_tool>"
+
+    assert calls(read(text + call('{"path": "a"}'))) == [("read", {}, ""), ("read", {"path": "a"}, "")]
 
 
 @pytest.mark.parametrize("name", ["search", "docs__search"])
 def test_a_tool_of_a_server_can_be_named_with_and_without_its_server(name: str) -> None:
-    assert calls(read(call("{}", name, "docs")))[0].name == "docs__search"
+    assert calls(read(call("{}", name, "docs"))) == [("docs__search", {}, "")]
 
 
 def test_closing_tags_in_a_string_belong_to_the_string() -> None:
     text = call('{"path": "</arguments></use_mcp_tool> \\" </arguments>"}')
 
-    assert calls(read(text))[0].arguments == {"path": '</arguments></use_mcp_tool> " </arguments>'}
+    assert calls(read(text)) == [("read", {"path": '</arguments></use_mcp_tool> " </arguments>'}, "")]
 
 
 def test_line_breaks_in_a_string_are_accepted() -> None:
-    assert calls(read(call('{"path": "a\nb"}')))[0].arguments == {"path": "a\nb"}
+    assert calls(read(call('{"path": "a\nb"}'))) == [("read", {"path": "a\nb"}, "")]
 
 
 def test_a_call_in_a_code_block_of_its_own_counts() -> None:
@@ -127,9 +135,7 @@ def test_a_call_in_a_code_block_of_its_own_counts() -> None:
         "Write `<use_mcp_tool><server_name>x` to call.",
         "The tag <use_mcp_tool> opens a call.",
         "a < b and <use_mcp_tools> and </use_mcp_tool>",
-        f"```python\n{call('{}')}\n```\nThat was an example.",
-        f"~~~\nThe form is:\n{call('{}')}\n~~~~ \n~~~\nend",
-        f"```\n{call('{}', 'tool name', 'server name')}\n```\nis the form.",
+        f"```python\nprint(1)\n{call('{}')}\n```\nThat was an example.",
         f"````\n```\n{call('{}')}\n```\n````",
     ],
 )
@@ -145,30 +151,27 @@ def test_tags_that_are_only_mentioned_are_prose(text: str) -> None:
     [
         (call('{"path": }'), "read", "not valid JSON"),
         (call("[1]"), "read", "not a JSON object"),
-        (call("{}", "fly"), "fly", "There is no tool 'fly'. The tools are: read, docs__search."),
-        ("<use_mcp_tool>\n<arguments>{}</arguments></use_mcp_tool>", INVALID_CALL, "no <tool_name>"),
-        ("<use_mcp_tool><path>x</path></use_mcp_tool>", INVALID_CALL, "something else"),
-        (call('{"path": "a').partition("\n</arguments>")[0], "read", "cut off"),
-        ("<use_mcp_tool>\n<tool_name>read</tool_name>\n", "read", "cut off"),
-        ("<use_mcp_tool><tool_name>read</tool_name><x>1</x></use_mcp_tool>", "read", "something else"),
+        ("<use_mcp_tool><path>x</path></use_mcp_tool>", UNNAMED, "not valid JSON"),
+        (call('{"path": "a').partition("\n</arguments>")[0], "read", "not valid JSON"),
+        ("<use_mcp_tool>\n<tool_name>read</tool_name>\n", "read", "not valid JSON"),
+        ("<use_mcp_tool><tool_name>read</tool_name><x>1</x></use_mcp_tool>", "read", "not valid JSON"),
     ],
 )
 def test_a_broken_call_carries_one_sentence_for_the_model(text: str, name: str, problem: str) -> None:
     events = read(text)
-    (request,) = calls(events)
 
-    assert request.name == name
-    assert problem in request.problem
     assert prose(events) == ""
-    assert isinstance(events[0], CallBegun)
+    assert len(events) == 2
+    assert calls(events)[0][0] == name
+    assert problem in calls(events)[0][2]
 
 
 def test_calls_and_prose_after_a_broken_string_are_still_read() -> None:
     events = read(call('{"path": "a"b"}') + "\nand\n" + call('{"path": "c"}'))
 
     broken, whole = calls(events)
-    assert "not valid JSON" in broken.problem
-    assert whole == CallRequest("call_2", "read", {"path": "c"})
+    assert "not valid JSON" in broken[2]
+    assert whole == ("read", {"path": "c"}, "")
     assert prose(events) == "and"
 
 
@@ -176,8 +179,7 @@ def test_a_missing_end_is_forgiven_when_the_arguments_are_complete() -> None:
     text = call('{"path": "a"}')
 
     for end in ("\n</arguments>", "\n</use_mcp_tool>"):
-        (request,) = calls(read(text.partition(end)[0]))
-        assert request == CallRequest("call_1", "read", {"path": "a"})
+        assert calls(read(text.partition(end)[0])) == [("read", {"path": "a"}, "")]
 
 
 PIECES = st.sampled_from(
@@ -197,7 +199,6 @@ PIECES = st.sampled_from(
         "```",
         "```xml\n",
         "````",
-        "~~~",
         "`",
         "\n",
         "\n```\n",
@@ -234,7 +235,7 @@ def test_every_call_begins_and_ends_once(text: str) -> None:
     events = read(text)
 
     begun = [event.id for event in events if isinstance(event, CallBegun)]
-    assert begun == [event.id for event in calls(events)]
+    assert begun == [event.id for event in events if isinstance(event, CallEnd)]
 
 
 def test_the_description_names_every_tool_with_its_server_and_schema() -> None:
@@ -259,7 +260,7 @@ def test_history_is_sent_as_alternating_text() -> None:
 
     first, answer, last = messages
     assert isinstance(answer, ModelResponse)
-    assert calls(read(str(answer.text))) == [CallRequest("call_1", "docs__search", {"q": 1})]
+    assert calls(read(str(answer.text))) == [("docs__search", {"q": 1}, "")]
     (prompt,) = last.parts
     assert isinstance(prompt, UserPromptPart)
     assert list(prompt.content) == ["[Result of docs__search]\nfound\n\nAnd this?", image]
