@@ -15,6 +15,7 @@ import pytest
 from acp_tui.config.local_profiles import default_file
 from acp_tui.config.settings import load
 from tests.support.cli import PROGRAM, environment, run
+from tests.support.fake_model import REPOSITORY, fake_model
 from tests.support.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -217,3 +218,18 @@ def test_options_for_a_model_are_refused_if_the_agent_has_a_command(tmp_path: Pa
     config.write_text('[agents.local]\ncommand = "cat"\n')
     done = run("local", "--acp", "--model", "x", cwd=tmp_path)
     assert done.err == f"acp-tui: --model has no effect: {config} defines a command for local.\n"
+
+
+# --------------------------------------------------------------------------- conformance
+
+
+def test_the_conformance_suite_finds_no_fault(tmp_path: Path, home: Path) -> None:
+    script = json.loads((REPOSITORY / "tests" / "fake_models" / "doctor.json").read_text())
+    with fake_model(tmp_path, **script) as model:
+        settings = home / "config" / "config.toml"
+        settings.parent.mkdir(parents=True)
+        settings.write_text(f'[local]\nbase_url = "{model.url}"\nmodel = "fake-model"\n')
+        done = run("doctor", "local", "--suite", "--json", cwd=tmp_path)
+    found = json.loads(done.out)
+    assert [check for check in found["checks"] if check["status"] == "fail"] == []
+    assert found["counts"]["pass"] >= 150
