@@ -46,7 +46,10 @@ RUNS_HERE = "it is a program of this machine, and the agent runs on another one"
 """Why a remote agent does not get an MCP server."""
 
 
-NO_REMOTE_DIRECTORIES = "The additional directories are ignored: they are on this machine, and the agent's files are on another one."
+NO_REMOTE_DIRECTORIES = (
+    "The additional directories are ignored: they are on this machine, "
+    "and the agent's files are on another one."
+)
 
 
 class CannotReopen(NotSupported):
