@@ -410,7 +410,7 @@ async def test_a_server_that_stops_answering_is_found(monkeypatch: pytest.Monkey
     class Hanging(HttpAgentServer):
         async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
             if hung.is_set() and scope.get("method") == "POST":
-                await asyncio.sleep(3600)
+                await asyncio.Event().wait()
             await super().__call__(scope, receive, send)
 
     with http_server(Hanging(SCRIPT)) as server:
