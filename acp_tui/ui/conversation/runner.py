@@ -117,6 +117,7 @@ class BackgroundTasks:
         task = asyncio.create_task(self._run(work))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(lambda _: work.close())  # a task that is cancelled at once never begins it
         return task
 
     async def _run(self, work: Coroutine[Any, Any, object]) -> None:
