@@ -72,7 +72,7 @@ class SessionScreen(BaseScreen):
         self.context = SessionContext(session)
         self.status = status
         self.frames = FrameScheduler(self)
-        self._undrawn = ChangeBatch()  # for the transcript and the panes, until the tab is in front
+        self._undrawn = ChangeBatch()  # for the transcript and the panes, until this screen is visible
         self.transcript = Transcript(session)
         self.entry_actions = EntryActions(self, self.transcript, self.context)
         self._find_line = FindLine()
@@ -164,18 +164,24 @@ class SessionScreen(BaseScreen):
         self.panes.resize()
 
     def show_changes(self, changes: list[Change]) -> None:
-        """Draw the changes since the last frame, or keep them while another tab is in front."""
+        """Draw the changes since the last frame, or keep them while another tab or page is in front."""
         self._undrawn.add(changes)
-        if self.is_in_front:
+        if self.is_visible_page:
             self._draw_undrawn()
         self.update_status()
 
     def _draw_undrawn(self) -> None:
         changes = self._undrawn.take()
+        if not changes:
+            return
         with contain_errors(self.app):
             self.transcript.show_changes(changes)
         with contain_errors(self.app):
             self.panes.show_changes(changes)
+
+    def on_screen_resume(self) -> None:
+        """Draw what happened while a page covered this screen."""
+        self._draw_undrawn()
 
     def came_to_front(self) -> None:
         """Draw what happened while another tab was in front."""
@@ -358,6 +364,7 @@ class SessionScreen(BaseScreen):
 
     def show_entry(self, entry_id: int) -> None:
         """Move the cursor of the transcript to an entry."""
+        self._draw_undrawn()
         if self.transcript.entry(entry_id) is None:
             self.notify("The transcript does not contain this entry yet.", timeout=4)
             return
@@ -474,7 +481,7 @@ class FrameScheduler:
         self._changes.add(changes)
         if not self._is_scheduled and changes:
             self._is_scheduled = True
-            pause = FRAME_SECONDS if self._screen.is_in_front else HIDDEN_SECONDS
+            pause = FRAME_SECONDS if self._screen.is_visible_page else HIDDEN_SECONDS
             wait = max(0.0, self._drawn_at + pause - time.monotonic())
             asyncio.get_running_loop().call_later(wait, self._screen.call_next, self.flush)
 

@@ -256,6 +256,12 @@ class BaseScreen(ResponsiveScreen[None]):
         """True if this screen is in the tab in front, perhaps below other screens."""
         return self in self.app.screen_stack
 
+    @property
+    def is_visible_page(self) -> bool:
+        """True if this screen is in the tab in front, and only dialogs are above it."""
+        stack = self.app.screen_stack
+        return self in stack and all(above.is_modal for above in stack[stack.index(self) + 1 :])
+
     def open_dialog(
         self, dialog: Screen[Result], callback: Callable[[Result | None], None] | None = None
     ) -> None:

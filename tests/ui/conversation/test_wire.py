@@ -63,6 +63,17 @@ async def test_f12_shows_the_messages_as_they_come_and_closes_again(open_ui: Ope
         assert ui.prompt.has_focus_within
 
 
+async def test_the_transcript_below_is_drawn_when_the_messages_are_closed(open_ui: Open) -> None:
+    async with open_ui() as ui:
+        await open_messages(ui)
+        ui.screen.runner.prompts.submit("while it is open")
+        await ui.until(lambda: ui.said() == ["while it is open"])
+        assert not any(ui.transcript.entry(entry.id) for entry in ui.session.entries)
+        await ui.press("f12")
+        await ui.until(lambda: all(ui.transcript.entry(entry.id) for entry in ui.session.entries))
+        assert ui.text().count("while it is open") == 2
+
+
 async def test_an_entry_leads_to_the_messages_that_made_it_and_enter_leads_back(open_ui: Open) -> None:
     async with open_ui() as ui:
         call = {"sessionUpdate": "tool_call", "toolCallId": "c1", "title": "Look"}
