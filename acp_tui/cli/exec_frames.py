@@ -41,7 +41,7 @@ MAX_EXCERPT = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FrameStep:
     """A line of the file."""
 
     line: int  # counted from 1
@@ -50,7 +50,7 @@ class Step:
     frame: Any = None
 
 
-def read_steps(name: str) -> list[Step]:
+def read_steps(name: str) -> list[FrameStep]:
     """Read a file of messages; `-` stands for stdin. Raises `UsageError` with the line of a mistake."""
     try:
         text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
@@ -73,7 +73,7 @@ def read_steps(name: str) -> list[Step]:
     return steps
 
 
-def _step(line: str, number: int, place: str) -> Step:
+def _step(line: str, number: int, place: str) -> FrameStep:
     try:
         frame = decode_json(line)
     except (ValueError, RecursionError) as error:
@@ -83,18 +83,18 @@ def _step(line: str, number: int, place: str) -> Step:
     if "wait" in frame:
         if set(frame) != {"wait"} or not isinstance(frame["wait"], str):
             raise UsageError(f'{place}: expected {{"wait": METHOD}}.')
-        return Step(number, "wait", frame["wait"])
+        return FrameStep(number, "wait", frame["wait"])
     if "method" not in frame:
         if ("result" in frame) == ("error" in frame) or not isinstance(frame.get("error", {}), dict):
             raise UsageError(f"{place}: expected a method, a result, an error object, or wait.")
-        return Step(number, "answer", frame=frame)
+        return FrameStep(number, "answer", frame=frame)
     if not isinstance(frame["method"], str):
         raise UsageError(f"{place}: the method is not a string.")
     if "id" not in frame:
-        return Step(number, "notification", frame["method"], frame)
+        return FrameStep(number, "notification", frame["method"], frame)
     if not is_id(frame["id"]):
         raise UsageError(f"{place}: an id is a string or a whole number.")
-    return Step(number, "request", frame["method"], frame)
+    return FrameStep(number, "request", frame["method"], frame)
 
 
 async def execute_frames(args: argparse.Namespace, agent: str | None) -> int:
@@ -118,7 +118,7 @@ async def execute_frames(args: argparse.Namespace, agent: str | None) -> int:
 class FrameRun:
     """Goes through the steps. `self._next` is the one that is carried out now."""
 
-    def __init__(self, headless: HeadlessRun, steps: Sequence[Step]) -> None:
+    def __init__(self, headless: HeadlessRun, steps: Sequence[FrameStep]) -> None:
         self._headless = headless
         self._conversation = headless.conversation
         self._steps = steps
@@ -128,7 +128,9 @@ class FrameRun:
         self._is_printing = False
         self._heard: Counter[str] = Counter()  # how many messages of each method the agent has sent
         self._awaited: Counter[str] = Counter()  # how many of them the steps so far have waited for
-        self._sent: dict[int | str, Step] = {}  # the requests of the file, by the ids that acp-tui gave them
+        self._sent: dict[
+            int | str, FrameStep
+        ] = {}  # the requests of the file, by the ids that acp-tui gave them
         self._answered: set[int] = set()  # the lines of those that are answered
         self._calls: list[asyncio.Task[Any]] = []
         self._held: list[dict[str, Any]] = []  # requests of the agent that the file answers
@@ -180,7 +182,7 @@ class FrameRun:
 
     # ------------------------------------------------------------------------- the steps
 
-    async def _carry_out(self, step: Step) -> None:
+    async def _carry_out(self, step: FrameStep) -> None:
         match step.kind:
             case "wait":
                 self._skip_waits()  # what it waits for may have come before
@@ -191,7 +193,7 @@ class FrameRun:
             case _:
                 await self._send(step)
 
-    def _is_over(self, step: Step) -> bool:
+    def _is_over(self, step: FrameStep) -> bool:
         """Return True once the agent has sent what a step waits for.
 
         That is the answers to all requests of the method so far, if there were any. Otherwise it is a message
@@ -214,7 +216,7 @@ class FrameRun:
             self._awaited[step.method] += 1
             self._next += 1
 
-    async def _send(self, step: Step) -> None:
+    async def _send(self, step: FrameStep) -> None:
         params = step.frame.get("params")
         if SESSION in json.dumps(params):
             params = with_session(params, await self._known_session(step))
@@ -237,19 +239,19 @@ class FrameRun:
         if not self._is_after(step):
             self._next += 1
 
-    def _is_after(self, step: Step) -> bool:
+    def _is_after(self, step: FrameStep) -> bool:
         return self._next >= len(self._steps) or self._steps[self._next].line > step.line
 
-    async def _known_session(self, step: Step) -> str:
+    async def _known_session(self, step: FrameStep) -> str:
         opening = [each.method for each in self._sent.values() if each.method in OPENING_METHODS]
         if self._session_id is None and opening:
-            wait = Step(step.line, "wait", opening[-1])
+            wait = FrameStep(step.line, "wait", opening[-1])
             await self._until(lambda: self._is_over(wait), f"the session of line {step.line}")
         if self._session_id is None:
             raise UserError(f"Line {step.line}: {SESSION} is not known, because no session is open.")
         return self._session_id
 
-    def _answer_held(self, step: Step) -> None:
+    def _answer_held(self, step: FrameStep) -> None:
         request = self._held.pop(0)
         method, wanted = escape_line(request["method"]), step.frame.get("id")
         if wanted is not None and wanted != request["id"]:
@@ -323,7 +325,7 @@ class FrameRun:
             self._skip_waits()
         self._print(frame)
 
-    def _note_answer(self, step: Step, frame: dict[str, Any]) -> None:
+    def _note_answer(self, step: FrameStep, frame: dict[str, Any]) -> None:
         if frame.get("error") is not None:
             self.errors += 1
         elif step.method in OPENING_METHODS:

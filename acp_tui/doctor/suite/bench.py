@@ -17,9 +17,9 @@ from acp_tui.doctor.suite.client import (
     Failed,
     NotOffered,
     NotSeen,
+    ObservedTurn,
     Patience,
     SuiteClient,
-    Turn,
     session_records,
 )
 from acp_tui.errors import UsageError, os_errors_reported
@@ -231,13 +231,13 @@ class Bench:
             raise result
         return cast("Shared", result)
 
-    async def turn(self, purpose: str) -> Turn:
+    async def turn(self, purpose: str) -> ObservedTurn:
         """Return the turn for a purpose in the shared session. Its end may be an error.
 
-        The turn runs only once. Raises as `Turn.finish` and `prompt` do.
+        The turn runs only once. Raises as `ObservedTurn.finish` and `prompt` do.
         """
 
-        async def run() -> Turn:
+        async def run() -> ObservedTurn:
             client, session = await self.session()
             turn = await client.run_turn(session, self.prompt(purpose))
             await client.settle()
@@ -245,13 +245,13 @@ class Bench:
 
         return await self.shared(f"turn {purpose}", run)
 
-    async def good_turn(self, purpose: str) -> Turn:
+    async def good_turn(self, purpose: str) -> ObservedTurn:
         """Return the turn for a purpose. Raises `NotSeen` if it ended with an error."""
         turn = await self.turn(purpose)
         require_success(turn)
         return turn
 
-    async def asked_turn(self, method: str, handler: Handler, *purposes: str) -> Turn:
+    async def asked_turn(self, method: str, handler: Handler, *purposes: str) -> ObservedTurn:
         """Run a turn in which the agent sends a request that `handler` answers.
 
         The prompts are tried until one leads to such a request. Raises `NotSeen` if none does, and `Failed`
@@ -309,7 +309,7 @@ class Bench:
             yield from (record for record in client.records if record.direction == "received")
 
 
-def require_success(turn: Turn) -> None:
+def require_success(turn: ObservedTurn) -> None:
     """Raise `NotSeen` if a turn ended with an error, `Failed` if the error says that the prompt is wrong."""
     if turn.error is not None:
         code = turn.error.get("code") if isinstance(turn.error, dict) else None

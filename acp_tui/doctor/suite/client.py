@@ -391,15 +391,17 @@ class SuiteClient:
 
     # ----------------------------------------------------------------- prompts
 
-    def start_turn(self, session: str, prompt: str | Sequence[dict[str, Any]], **more: Any) -> Turn:
+    def start_turn(self, session: str, prompt: str | Sequence[dict[str, Any]], **more: Any) -> ObservedTurn:
         """Send a prompt, as a text or as content blocks, and return the turn that it starts."""
         blocks = [{"type": "text", "text": prompt}] if isinstance(prompt, str) else list(prompt)
         start = len(self.records)
         params = {"sessionId": session, "prompt": blocks, **more}
-        return Turn(self, session, self.send_request("session/prompt", params), start)
+        return ObservedTurn(self, session, self.send_request("session/prompt", params), start)
 
-    async def run_turn(self, session: str, prompt: str | Sequence[dict[str, Any]], **more: Any) -> Turn:
-        """Send a prompt and wait for its answer. Raises as `Turn.finish` does."""
+    async def run_turn(
+        self, session: str, prompt: str | Sequence[dict[str, Any]], **more: Any
+    ) -> ObservedTurn:
+        """Send a prompt and wait for its answer. Raises as `ObservedTurn.finish` does."""
         turn = self.start_turn(session, prompt, **more)
         await turn.finish()
         return turn
@@ -409,7 +411,7 @@ class SuiteClient:
         self.notify("session/cancel", {"sessionId": session})
 
 
-class Turn:
+class ObservedTurn:
     """A prompt and everything that was sent and received until its answer."""
 
     def __init__(self, client: SuiteClient, session: str, request_id: RequestId, start: int) -> None:

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from acp_tui.doctor.behaviour_check import objects_in
 from acp_tui.doctor.suite.bench import require_success
-from acp_tui.doctor.suite.client import FULL_CAPABILITIES, Failed, NotSeen, Turn
+from acp_tui.doctor.suite.client import FULL_CAPABILITIES, Failed, NotSeen, ObservedTurn
 from acp_tui.errors import Refusal
 from acp_tui.schema_form.fields import NotAForm, asks_for_secret
 from acp_tui.schema_form.schema_reader import read_form
@@ -121,7 +121,7 @@ async def url(bench: Bench) -> None:
     _require_known_completions(turn)
 
 
-def _require_known_completions(turn: Turn) -> None:
+def _require_known_completions(turn: ObservedTurn) -> None:
     """Raise `Failed` if the agent reports the completion of a question that it has not asked."""
     asked: set[Any] = set()
     for frame in turn.received:
@@ -174,7 +174,7 @@ async def _answered(bench: Bench, handler: Handler) -> None:
     require_success(await bench.asked_turn(CREATE, handler, "ask"))
 
 
-async def _question(bench: Bench) -> Turn:
+async def _question(bench: Bench) -> ObservedTurn:
     """Return the turn in which the agent asked something. Raises `NotSeen` if it did not."""
     turn = await bench.turn("ask")
     if not turn.requests(CREATE):

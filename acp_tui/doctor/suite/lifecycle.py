@@ -14,7 +14,7 @@ from acp_tui.doctor.suite.turns import CONTENT_UPDATES
 
 if TYPE_CHECKING:
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import SuiteClient, Turn
+    from acp_tui.doctor.suite.client import ObservedTurn, SuiteClient
 
 MAX_PAGES = 100
 """A list of sessions with more pages counts as endless."""
@@ -26,7 +26,7 @@ class Reopened(NamedTuple):
 
     before: list[Object]
     after: list[Object]
-    turn: Turn | None
+    turn: ObservedTurn | None
 
 
 # --------------------------------------------------------------------------- load and resume
@@ -94,10 +94,10 @@ async def _reopened(bench: Bench, method: str, *capability: str) -> Reopened:
     return await bench.shared(method, run)
 
 
-async def _stored_session(bench: Bench) -> tuple[str, Turn]:
+async def _stored_session(bench: Bench) -> tuple[str, ObservedTurn]:
     """Return a session with one turn, whose agent has exited."""
 
-    async def run() -> tuple[str, Turn]:
+    async def run() -> tuple[str, ObservedTurn]:
         async with bench.connect() as client:
             session = await client.new_session(bench.folder("stored"))
             turn = await client.run_turn(session, bench.prompt("reply"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import Turn
+    from acp_tui.doctor.suite.client import ObservedTurn
 
 ARGUMENTS = ["two words", "--flag=ü", ""]
 VALUE = "a value"
@@ -162,7 +162,7 @@ async def _connect(bench: Bench, definition: dict[str, Any], connected: Callable
         await _until(bench, connected)
 
 
-async def _turn_with(bench: Bench, servers: list[dict[str, Any]]) -> Turn:
+async def _turn_with(bench: Bench, servers: list[dict[str, Any]]) -> ObservedTurn:
     client = await bench.client()
     session = await client.new_session(bench.folder("shared"), mcpServers=servers)
     return await client.run_turn(session, bench.prompt("mcp"))

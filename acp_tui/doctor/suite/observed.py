@@ -13,7 +13,7 @@ from acp_tui.doctor.suite.client import Failed, NotSeen
 if TYPE_CHECKING:
     from acp_tui.doctor.report import FoundViolation
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import Turn
+    from acp_tui.doctor.suite.client import ObservedTurn
     from acp_tui.session.record import Record
 
 MAX_FAULTS = 6
@@ -62,7 +62,7 @@ def _fault_lines(found: Sequence[FoundViolation]) -> list[str]:
     return lines
 
 
-async def run_turns(bench: Bench, purposes: Iterable[str]) -> list[Turn]:
+async def run_turns(bench: Bench, purposes: Iterable[str]) -> list[ObservedTurn]:
     """Return the turns for these purposes that could be run."""
     turns = []
     for purpose in purposes:

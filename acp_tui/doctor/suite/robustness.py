@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import RequestId, SuiteClient, Turn
+    from acp_tui.doctor.suite.client import ObservedTurn, RequestId, SuiteClient
 
 LARGE_ID = 2**53 - 1
 """The largest whole number that every JSON parser keeps."""
@@ -167,7 +167,7 @@ async def request_during_turn(bench: Bench) -> None:
     await turn.finish()
 
 
-async def running_turn(bench: Bench, client: SuiteClient, session: str) -> Turn:
+async def running_turn(bench: Bench, client: SuiteClient, session: str) -> ObservedTurn:
     """Start a long turn and return it once it runs. Raises `NotSeen` if it ends at once."""
     turn = client.start_turn(session, bench.prompt("long"))
     await client.until(lambda: turn.ended or turn.updates("agent_message_chunk", "agent_thought_chunk"))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import RequestId, Turn
+    from acp_tui.doctor.suite.client import ObservedTurn, RequestId
     from acp_tui.session.record import Record
 
 FILE_METHODS = ("fs/read_text_file", "fs/write_text_file")
@@ -64,8 +64,8 @@ async def _without(bench: Bench, purpose: str, *methods: str) -> None:
     require_success(turns[purpose])
 
 
-async def _turns_without_capabilities(bench: Bench) -> dict[str, Turn]:
-    async def run() -> dict[str, Turn]:
+async def _turns_without_capabilities(bench: Bench) -> dict[str, ObservedTurn]:
+    async def run() -> dict[str, ObservedTurn]:
         turns = {}
         async with bench.connect({}) as client:
             session = await client.new_session(bench.folder("shared"))
@@ -163,7 +163,7 @@ async def failing_command(bench: Bench) -> None:
         raise Failed("the turn with a failing command has no stopReason")
 
 
-def _require_released(turn: Turn) -> None:
+def _require_released(turn: ObservedTurn) -> None:
     """Check that the terminals of a turn were released in it, or soon after it."""
     created = _created_terminals(turn.records)
     if not created:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from acp_tui.doctor.suite.client import FULL_CAPABILITIES, Failed, NotSeen, Turn
+from acp_tui.doctor.suite.client import FULL_CAPABILITIES, Failed, NotSeen, ObservedTurn
 from acp_tui.doctor.suite.sessions import STOP_REASONS
 from acp_tui.wire.schema_check import UNSTABLE_UPDATES
 
@@ -97,12 +97,12 @@ async def cancelled(bench: Bench) -> None:
         raise Failed(f"a subagent that was cancelled is still {state!r} after {client.timeout:g} s")
 
 
-async def _wait_for_work(client: SuiteClient, turn: Turn, child: str) -> None:
+async def _wait_for_work(client: SuiteClient, turn: ObservedTurn, child: str) -> None:
     """Wait until a subagent runs, so that it does not matter how a cancel is taken before its work begins."""
     await client.until(lambda: turn.ended or _state(turn, child) in ("running", "requires_action"))
 
 
-async def _turn(bench: Bench) -> Turn:
+async def _turn(bench: Bench) -> ObservedTurn:
     """Return the turn that was to start a subagent. Raises `NotSeen` if it has started none."""
     turn = await bench.turn("subagent")
     if not any(_announcements(turn)):
@@ -110,7 +110,7 @@ async def _turn(bench: Bench) -> Turn:
     return turn
 
 
-def _updates(turn: Turn) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _updates(turn: ObservedTurn) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield the updates of all sessions in a turn, with the session."""
     for frame in turn.received:
         params = frame.get("params")
@@ -120,7 +120,7 @@ def _updates(turn: Turn) -> Iterator[tuple[Any, dict[str, Any]]]:
                 yield params.get("sessionId"), update
 
 
-def _announcements(turn: Turn) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _announcements(turn: ObservedTurn) -> Iterator[tuple[Any, dict[str, Any]]]:
     for session, update in _updates(turn):
         if update.get("sessionUpdate") == "subagent_update":
             yield session, update
@@ -131,7 +131,7 @@ def _can_cancel(update: dict[str, Any]) -> bool:
     return isinstance(capabilities, dict) and capabilities.get("cancel") is not None
 
 
-def _state(turn: Turn, child: str) -> Any:
+def _state(turn: ObservedTurn, child: str) -> Any:
     """Return the last reported state of a subagent; None if there is none."""
     last = None
     for session, update in _updates(turn):

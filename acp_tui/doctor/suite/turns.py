@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from acp_tui.doctor.suite.bench import Bench
-    from acp_tui.doctor.suite.client import RequestId, SuiteClient, Turn
+    from acp_tui.doctor.suite.client import ObservedTurn, RequestId, SuiteClient
 
 CONTENT_UPDATES = (
     "user_message_chunk",
@@ -60,7 +60,7 @@ async def calls_end(bench: Bench) -> None:
         raise NotSeen("no tool call was carried out")
 
 
-def _rejected_calls(turn: Turn) -> set[str]:
+def _rejected_calls(turn: ObservedTurn) -> set[str]:
     """Return the ids of the tool calls that the suite has not allowed."""
     questions = {ask.get("id"): ask["params"] for ask in _questions(turn)}
     rejected = set()
@@ -80,7 +80,7 @@ async def call_ids_differ(bench: Bench) -> None:
 
     One prompt is repeated, because an agent could use an id for each kind of call.
     """
-    used: dict[str, Turn] = {}
+    used: dict[str, ObservedTurn] = {}
     turns = await run_turns(bench, TOOL_TURNS)
     if turns and not turns[0].client.stuck:
         with suppress(Failed, NotSeen):
@@ -147,7 +147,9 @@ async def allow_once_is_once(bench: Bench) -> None:
         raise Failed(f"an edit was allowed once; the next one changed {changed[0]} without asking")
 
 
-async def _edit(bench: Bench, sense: str, look: Callable[[SuiteClient], None] = lambda _: None) -> Turn:
+async def _edit(
+    bench: Bench, sense: str, look: Callable[[SuiteClient], None] = lambda _: None
+) -> ObservedTurn:
     """Let the agent edit a file in a new session. Answer its questions with "allow" or "reject".
 
     `look` is called with each question. Raises `NotSeen` if there is none.
@@ -171,7 +173,7 @@ async def _edit(bench: Bench, sense: str, look: Callable[[SuiteClient], None] = 
     return turn
 
 
-def _questions(turn: Turn) -> list[dict[str, Any]]:
+def _questions(turn: ObservedTurn) -> list[dict[str, Any]]:
     asked = turn.requests("session/request_permission")
     return [ask for ask in asked if isinstance(ask.get("params"), dict)]
 
@@ -225,8 +227,8 @@ async def prompt_after_cancel(bench: Bench) -> None:
         raise Failed("the prompt after a cancelled one ended with 'cancelled', too")
 
 
-async def _cancelled_turn(bench: Bench) -> Turn:
-    async def run() -> Turn:
+async def _cancelled_turn(bench: Bench) -> ObservedTurn:
+    async def run() -> ObservedTurn:
         client = await bench.client()
         session = await client.new_session(bench.folder("shared"))
         turn = client.start_turn(session, bench.prompt("long"))
@@ -244,7 +246,7 @@ async def _cancelled_turn(bench: Bench) -> Turn:
     return await bench.shared("cancelled turn", run)
 
 
-async def _cancel(turn: Turn) -> None:
+async def _cancel(turn: ObservedTurn) -> None:
     """Cancel a turn and wait for its answer. Raises `Failed` if there is none."""
     client = turn.client
     client.cancel(turn.session)
@@ -275,10 +277,10 @@ async def cancelled_command(bench: Bench) -> None:
     _require_cancelled(await cancelled_command_turn(bench))
 
 
-async def cancelled_command_turn(bench: Bench) -> Turn:
+async def cancelled_command_turn(bench: Bench) -> ObservedTurn:
     """Return a turn that was cancelled while a command ran."""
 
-    async def run() -> Turn:
+    async def run() -> ObservedTurn:
         client = await bench.client()
         session = await client.new_session(bench.folder("shared"))
         turn = client.start_turn(session, bench.prompt("slow_command"))
@@ -296,7 +298,7 @@ async def cancelled_command_turn(bench: Bench) -> Turn:
     return await bench.shared("cancelled command", run)
 
 
-def _command_runs(turn: Turn) -> bool:
+def _command_runs(turn: ObservedTurn) -> bool:
     return bool(turn.requests("terminal/create")) or any(
         call.get("status") == "in_progress" for call in turn.tool_calls.values()
     )
@@ -313,7 +315,7 @@ async def cancel_without_turn(bench: Bench) -> None:
         raise Failed("session/cancel between turns cancelled the next prompt")
 
 
-def _require_cancelled(turn: Turn) -> None:
+def _require_cancelled(turn: ObservedTurn) -> None:
     if turn.error is not None:
         raise Failed(f"the cancelled prompt was answered with an error: {str(turn.error)[:200]}")
     if turn.stop_reason != "cancelled":

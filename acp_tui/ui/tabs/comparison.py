@@ -81,7 +81,7 @@ _WORDS: dict[Mark, str] = {
 }
 
 
-class Row(NamedTuple):
+class AgentRow(NamedTuple):
     """An agent as the table shows it. Texts are safe to display."""
 
     name: str
@@ -145,7 +145,7 @@ class ComparisonScreen(BaseScreen):
         self._make_screens = screens
         self._tabs = tabs
         self._clock = clock
-        self._rows: list[Row] = []  # as drawn
+        self._rows: list[AgentRow] = []  # as drawn
         self._output: tuple[object, list[str]] = (None, [])  # the check shown with its length; its last lines
         self._opened: list[Tab] = []  # the agents' first tabs
         self._merged: set[str] = set()  # names of the agents whose work was merged
@@ -226,11 +226,11 @@ class ComparisonScreen(BaseScreen):
     def _columns(self) -> Sequence[Column]:
         return [*COLUMNS, CHECK] if self._check else COLUMNS
 
-    def _row(self, agent: ComparedAgent) -> Row:
+    def _row(self, agent: ComparedAgent) -> AgentRow:
         conversation, now, name = agent.conversation, self._clock(), escape_line(agent.name)
         mark, state = self._state(agent)
         if conversation is None:
-            return Row(name, mark, [state, *[NONE] * (len(self._columns) - 1)])
+            return AgentRow(name, mark, [state, *[NONE] * (len(self._columns) - 1)])
         done, result = work_of(conversation.session, now), agent.check_result
         cells = [
             state,
@@ -242,7 +242,7 @@ class ComparisonScreen(BaseScreen):
             NONE if agent.changed_files is None else f"{agent.changed_files}",
         ]
         failed = result is not None and bool(result.signal or result.exit_code)
-        return Row(name, mark, [*cells, _exit(result)] if self._check else cells, failed)
+        return AgentRow(name, mark, [*cells, _exit(result)] if self._check else cells, failed)
 
     def _state(self, agent: ComparedAgent) -> State:
         tab, conversation, result = self._tab_of(agent), agent.conversation, agent.check_result
@@ -514,7 +514,7 @@ class ComparisonScreen(BaseScreen):
         return True
 
 
-def _drawn(row: Row, width: int) -> SelectRow:
+def _drawn(row: AgentRow, width: int) -> SelectRow:
     palette = current_palette()
     name, state, *figures = table_line([row.name, *row.cells], width)
     style = getattr(palette, STYLES[row.mark])
