@@ -373,6 +373,7 @@ def _usage(update: dict[str, Any]) -> list[ev.Event] | None:
 
 _PARENT_CALL = ("parentToolCallId", "parentToolUseId", "parent_tool_call_id", "parent_tool_use_id")
 _PARENT_CALL_SET = frozenset(_PARENT_CALL)
+_STATES = ("running", "requires_action", "idle")
 
 
 def parent_call_id(update: dict[str, Any]) -> str | None:
@@ -404,16 +405,24 @@ def _subagent(update: dict[str, Any]) -> list[ev.Event] | None:
     if "capabilities" in update:
         cancel = values.obj(update["capabilities"]).get("cancel")
         event.can_cancel = cancel is not None and cancel is not False
-    if "state" in update:
-        _read_state(event, update["state"])
-    return [event]
+    if "state" not in update:
+        return [event]
+    _read_state(event, update["state"])
+    return [event, *unknown_state(event.state, update)]
 
 
 def _subagent_state(update: dict[str, Any]) -> list[ev.Event] | None:
     """Read a `state_update`, which a subagent sends in its own session."""
     event = ev.SubagentChanged("")
     _read_state(event, update)
-    return None if not event.state else [event]
+    return [event, *unknown_state(event.state, update)] if event.state else None
+
+
+def unknown_state(state: str | None, update: dict[str, Any]) -> list[ev.Event]:
+    """Return a fault for a state of a session that the protocol does not define. Custom ones begin with `_`."""
+    if not state or state in _STATES or state.startswith("_"):
+        return []
+    return [ev.ProtocolFault(f"Unknown session state {state!r}", update)]
 
 
 def _read_state(event: ev.SubagentChanged, value: Any) -> None:

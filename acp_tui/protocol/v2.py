@@ -113,7 +113,7 @@ class V2(V1):
         """Return the events for a state, without the background work."""
         if state != "idle":
             self._working = True
-            return [ev.WorkStateChanged(state)]
+            return [ev.WorkStateChanged(state), *updates.unknown_state(state, update)]
         was_working, self._working = self._working, False
         reason = values.line(update, "stopReason")
         if reason == "error":

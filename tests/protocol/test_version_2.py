@@ -210,6 +210,11 @@ def test_an_unknown_state_counts_as_work() -> None:
     assert fold(frames({"sessionUpdate": "state_update", "state": "_dreaming"})).working
 
 
+def test_a_state_that_the_protocol_does_not_define_is_reported() -> None:
+    session = fold(frames({"sessionUpdate": "state_update", "state": "runing"}))
+    assert any("Unknown session state 'runing'" in getattr(entry, "text", "") for entry in session.entries)
+
+
 def test_work_that_no_prompt_began_is_a_turn() -> None:
     end = {"sessionUpdate": "state_update", "state": "idle", "stopReason": "end_turn"}
     session = fold(frames(end, {"sessionUpdate": "state_update", "state": "running"}))
