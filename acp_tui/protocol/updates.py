@@ -419,7 +419,10 @@ def _subagent_state(update: dict[str, Any]) -> list[ev.Event] | None:
 
 
 def unknown_state(state: str | None, update: dict[str, Any]) -> list[ev.Event]:
-    """Return a fault for a state of a session that the protocol does not define. Custom ones begin with `_`."""
+    """Return a fault for a state of a session that the protocol does not define.
+
+    Custom states begin with `_`.
+    """
     if not state or state in _STATES or state.startswith("_"):
         return []
     return [ev.ProtocolFault(f"Unknown session state {state!r}", update)]
