@@ -305,8 +305,6 @@ async def subagents(turn: Turn) -> None:
     reader, tester = Subagent(turn), Subagent(turn)
     task = "Read the project and tell me what it is about."
     await reader.start("Read the project", "explorer", task, can_cancel=False)
-    task = "Run all checks and report what fails."
-    await tester.start("Run the checks", "tester", task, can_cancel=True)
     turn.session.run_subagent(tester.session_id, run_checks(tester))
     await turn.session.run_subagent(reader.session_id, read_project(reader))
     await turn.say("The first subagent is done. The second one continues in the background.")
@@ -370,8 +368,10 @@ async def read_project(reader: Subagent) -> None:
 async def run_checks(tester: Subagent) -> None:
     """Pretend to run `COMMAND` if the user allows it. The client can cancel the subagent meanwhile."""
     call = {"toolCallId": "checks", "title": COMMAND, "kind": "execute", "rawInput": {"command": COMMAND}}
-    await tester.send("tool_call", status="pending", **call)
-    try:
+    try:  # once it is announced, the client can cancel it at any moment
+        task = "Run all checks and report what fails."
+        await tester.start("Run the checks", "tester", task, can_cancel=True)
+        await tester.send("tool_call", status="pending", **call)
         if not await _is_allowed(tester, call):
             await tester.send("tool_call_update", toolCallId="checks", status="failed")
             await tester.finish("I was not allowed to run the checks.")
