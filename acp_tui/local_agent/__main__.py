@@ -16,8 +16,6 @@ def main() -> int:
         print("This is an ACP agent. It is waiting for a client on standard input.", file=sys.stderr)
     try:
         asyncio.run(_serve(settings))
-    except asyncio.CancelledError:
-        pass  # a signal arrived
     except ConnectionError:
         return 1  # the client is gone
     return 0
@@ -30,22 +28,23 @@ async def _serve(settings: Settings) -> None:
     from acp_tui.local_agent.agent import LocalAgent
     from acp_tui.local_agent.wire import Wire
 
-    # Shut down properly on signals: a running command must not outlive the agent.
-    this = asyncio.current_task()
-    assert this is not None
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        asyncio.get_running_loop().add_signal_handler(number, this.cancel)
     try:
         wire = await Wire.on_stdio()
     except (ValueError, OSError):
         raise SystemExit("acp_tui.local_agent: standard input and output must be pipes") from None
     agent = LocalAgent(wire, settings)
     connection = AgentSideConnection(agent, wire, listening=False, use_unstable_protocol=True)
-    try:
-        await connection.listen()
-    finally:
-        await agent.close()
-        await connection.close()
+    # Shut down properly on signals: a running command must not outlive the agent. They cancel nothing, so
+    # that another one does not interrupt the shutdown, which needs answers of the client.
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    tasks = [asyncio.create_task(connection.listen()), asyncio.create_task(stop.wait())]
+    ended, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    await agent.close()
+    await connection.close()
+    for task in ended:
+        task.result()
 
 
 if __name__ == "__main__":

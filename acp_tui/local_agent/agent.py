@@ -185,6 +185,10 @@ class LocalAgent:
 
     async def _open(self, stored: StoredSession, mcp_servers: Sequence[McpServer] | None) -> Session:
         await asyncio.shield(self._models.load())
+        if (
+            results := answer_open_calls(stored.messages, "Interrupted: the turn was not finished.")
+        ) is not None:
+            stored.add_message(results)
         models = asyncio.create_task(self._models.refresh())
         self._background.add(models)
         models.add_done_callback(self._background.discard)
@@ -223,8 +227,6 @@ class LocalAgent:
         await asyncio.shield(self._models.load())
         stored = self._load(session_id)
         stored.meta.cwd, stored.meta.directories = cwd, directories or []
-        if (results := answer_open_calls(stored.messages, "Interrupted: the agent was stopped.")) is not None:
-            stored.add_message(results)
         return await self._open(stored, mcp_servers)
 
     def _load(self, session_id: str) -> StoredSession:

@@ -334,18 +334,19 @@ def _hint(prompt: types.Prompt) -> str:
 
 
 def _tool_result(result: types.CallToolResult) -> ToolResult:
-    images = tuple(
-        Image(base64.b64decode(block.data), block.mime_type)
-        for block in result.content
-        if isinstance(block, types.ImageContent)
-    )
-    texts = [_block_text(block) for block in result.content if not isinstance(block, types.ImageContent)]
+    images: list[Image] = []
+    texts: list[str] = []
+    for block in result.content:
+        if isinstance(block, types.ImageContent) and block.mime_type.startswith("image/"):
+            images.append(Image(base64.b64decode(block.data), block.mime_type))
+        else:
+            texts.append(_block_text(block))
     if not texts and result.structured_content is not None:
         texts = [json.dumps(result.structured_content, ensure_ascii=False)]
     text = "\n".join(texts)
     if (more := len(text) - MAX_TEXT) > 0:
         text = f"{text[:MAX_TEXT]}\n[{more:,} more characters were left out]"
-    return ToolResult(text, is_error=bool(result.is_error), images=images)
+    return ToolResult(text, is_error=bool(result.is_error), images=tuple(images))
 
 
 def _block_text(block: types.ContentBlock) -> str:

@@ -134,12 +134,13 @@ class Model:
 
     def _adapt(self, error: Exception, tools: Sequence[ToolSpec]) -> Waiting | None:
         """Leave out from now on what the model does not take, if that is why the request has failed."""
-        if self._takes_images and refuses(error, "images"):
+        name = self._profile.model
+        if self._takes_images and refuses(error, "images", name):
             self._takes_images = False
-            return Waiting(0, f"{self._profile.model} takes no images, so they are left out")
-        if self._takes_tools and self._profile.calls == "auto" and tools and refuses(error, "tools"):
+            return Waiting(0, f"{name} takes no images, so they are left out")
+        if self._takes_tools and self._profile.calls == "auto" and tools and refuses(error, "tools", name):
             self._takes_tools = False
-            return Waiting(0, f"{self._profile.model} takes no tools, so it is told to write calls as XML")
+            return Waiting(0, f"{name} takes no tools, so it is told to write calls as XML")
         return None
 
     def _wait_before_retry(self, error: Exception, attempt: int) -> Waiting | None:

@@ -99,11 +99,11 @@ def is_context_full(error: Exception) -> bool:
     return isinstance(error, ModelAPIError) and bool(_CONTEXT_FULL.search(_message(error.body)))
 
 
-def refuses(error: Exception, subject: Literal["tools", "images"]) -> bool:
+def refuses(error: Exception, subject: Literal["tools", "images"], model: str) -> bool:
     """Whether the server refuses the request because it has tools or images."""
     if not isinstance(error, ModelHTTPError):
         return False
-    message = _message(error.body)
+    message = _message(error.body).replace(model, "")  # names contain words such as "vision"
     if error.status_code in (404, 500):  # of OpenRouter and llama.cpp, but also of other faults
         return bool(_SUBJECTS[subject].search(message)) and ("support" in message or "--jinja" in message)
     return error.status_code in (400, 422) and bool(_SUBJECTS[subject].search(message))

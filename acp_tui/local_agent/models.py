@@ -34,7 +34,9 @@ class Models:
 
     def __init__(self, profiles: Mapping[str, ModelProfile]) -> None:
         self._profiles = profiles
-        self._contexts = {f"{name}:{each.model}": each.context for name, each in profiles.items()}
+        self._configured = {f"{name}:{each.model}": each.context for name, each in profiles.items()}
+        self._contexts = dict(self._configured)
+        self._learned: dict[str, int] = {}  # contexts that turned out to be smaller
         self._open: dict[str, Model] = {}
         self._library: asyncio.Task[None] | None = None
 
@@ -57,7 +59,8 @@ class Models:
             async with asyncio.timeout(LIST_SECONDS):
                 for info in await model.models():
                     key = f"{name}:{info.name}"
-                    self._contexts[key] = self._contexts.get(key) or info.context
+                    known = self._configured.get(key) or info.context
+                    self._contexts[key] = known or self._contexts.get(key)
 
     async def close(self) -> None:
         """Close all connections to model servers."""
@@ -114,11 +117,12 @@ class Models:
 
     def context(self, key: str) -> int:
         """Return the size of the context in tokens; the settings have precedence over the server."""
-        return self._contexts.get(key) or ASSUMED_CONTEXT
+        context = self._contexts.get(key) or ASSUMED_CONTEXT
+        return min(context, self._learned.get(key, context))
 
     def learn_context(self, key: str, tokens: int) -> None:
         """Note that a request of about so many tokens was too long for the model."""
-        self._contexts[key] = max(min(tokens, self.context(key)) * 4 // 5, 1)
+        self._learned[key] = max(min(tokens, self.context(key)) * 4 // 5, 1)
 
     def context_warning(self, key: str) -> tuple[str, str] | None:
         """Return a title and a description for the user if the context is unknown or small."""

@@ -14,7 +14,7 @@ MIN_SECRET_LENGTH = 6
 _SHAPES = re.compile(
     r"""-----BEGIN\ [A-Z ]*PRIVATE\ KEY-----[^"]*?(?:-----END\ [A-Z ]*PRIVATE\ KEY-----|(?="))
       | (?<=://)[^\s/:@"\\]+:[^\s/@"\\]+(?=@)
-      | (?:\b|(?<=\\[nrtbf]))(?:
+      | (?:(?<![\w-])|(?<=\\[nrtbf]))(?:  # not within the Base64 of an image
             (?:sk|pk|rk)[-_][A-Za-z0-9_-]{16,}
           | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_[A-Za-z0-9_]{20,} | glpat-[A-Za-z0-9_-]{16,}
           | xox[abeoprs]-[A-Za-z0-9-]{10,} | hf_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{20,}

@@ -38,7 +38,7 @@ def user_content(blocks: Sequence[ContentBlock]) -> list[UserContent]:
     for block in blocks:
         if isinstance(block, schema.TextContentBlock):
             texts.append(block.text)
-        elif isinstance(block, schema.ImageContentBlock):
+        elif isinstance(block, schema.ImageContentBlock) and block.mime_type.startswith("image/"):
             if (data := _decode(block.data)) is not None:
                 images.append(BinaryContent(data, media_type=block.mime_type))
         elif isinstance(block, schema.ResourceContentBlock):

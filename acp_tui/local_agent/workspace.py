@@ -134,8 +134,10 @@ class Workspace:
         if code is None:
             raise ToolError(f"Stopped after {SEARCH_SECONDS} seconds. Look for something narrower.")
         if code not in (0, 1):
-            raise ToolError(f"git has failed: {output.strip()}")
-        return output.strip("\n").split("\n") if output else []
+            raise ToolError(f"git has failed: {output.strip()[-MAX_LINE:]}")
+        # Git also reports what it cannot open, for example the folder of another user.
+        lines = output.strip("\n").split("\n") if output else []
+        return [line for line in lines if not line.startswith(("warning: ", "error: "))]
 
     def _found(self, path: Path, lines: Sequence[str]) -> str:
         """Return the lines, which begin with a path in a folder, as the model reads them."""
@@ -183,8 +185,9 @@ class Workspace:
             return (await client.terminal_output(session, terminal)).output, code
         finally:
             # This ends a command that is still running.
-            with contextlib.suppress(RequestError, ConnectionError):
-                await client.release_terminal(session, terminal)
+            with contextlib.suppress(RequestError, ConnectionError, TimeoutError):
+                async with asyncio.timeout(KILL_GRACE_SECONDS):
+                    await client.release_terminal(session, terminal)
 
 
 # ------------------------------------------------------------------ files

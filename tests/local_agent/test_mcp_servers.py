@@ -6,6 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import mcp_types as types
 import pytest
 from acp.schema import AcpMcpServer, EnvVariable, HttpHeader, HttpMcpServer, McpServerStdio, SseMcpServer
 
@@ -138,6 +139,12 @@ async def test_every_kind_of_content_reaches_the_model(tmp_path: Path) -> None:
         assert result.images[0].data.startswith(b"\x89PNG")
         for part in ("plain text", "[audio]", "test://readme:\nembedded text"):
             assert part in result.text
+
+
+def test_an_image_of_an_unknown_type_is_named_only() -> None:
+    image = types.ImageContent(type="image", data="AAAA", mime_type="png")
+    result = mcp_servers._tool_result(types.CallToolResult(content=[image]))
+    assert (result.text, result.images) == ("[image]", ())
 
 
 async def test_an_error_of_a_tool_goes_back_to_the_model(tmp_path: Path) -> None:

@@ -323,6 +323,14 @@ async def test_after_a_400_on_tools_calls_are_xml(tmp_path: Path, body: Any) -> 
     assert ["tools" in request for request in requests] == [True, False, False]
 
 
+async def test_the_name_of_a_model_is_not_the_reason_of_a_refusal(tmp_path: Path) -> None:
+    refusal = {"error": {"message": "registry.ollama.ai/library/llama3.2-vision:11b does not support tools"}}
+    with fake_model(tmp_path, "Hello.", refuse_tools=refusal) as server:
+        async with model_at(server.url, model="llama3.2-vision") as model:
+            events = await ask(model)
+    assert events[0] == Waiting(0, "llama3.2-vision takes no tools, so it is told to write calls as XML")
+
+
 async def test_a_fault_of_a_call_does_not_end_native_calls(tmp_path: Path) -> None:
     fault = {"status": 500, "body": {"error": {"message": "Failed to parse the tool call of the model"}}}
     with fake_model(tmp_path, fault, "Done.") as server:

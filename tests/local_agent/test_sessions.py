@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import signal
 import stat
 import sys
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -101,6 +103,25 @@ async def test_a_fork_goes_its_own_way(project: Path, stored: str) -> None:
     assert "What is in sums.py?" in json.dumps(model.requests()[0])
 
 
+async def test_a_fork_of_a_running_turn_has_a_result_for_each_call(project: Path) -> None:
+    command = {"calls": [{"name": "run", "arguments": {"command": "touch started; sleep 30"}}]}
+    with fake_model(project.parent, command, "Forked.") as model:
+        async with local_agent(project, model) as agent:
+            session = await agent.open()
+            _, answer = agent.start_prompt(session, "Work.")
+            await until((project / "started").exists)
+            await agent.prompt(await forked(agent, session), "And now?")
+            agent.notify("session/cancel", sessionId=session)
+            await answer
+    roles = [message["role"] for message in model.requests()[-1]["messages"]]
+    assert roles == ["system", "user", "assistant", "tool", "user"]
+
+
+async def forked(agent: LocalAgentClient, session: str) -> str:
+    answer = await agent.call("session/fork", sessionId=session, cwd=str(agent.root), mcpServers=[])
+    return str(answer["sessionId"])
+
+
 async def test_sessions_are_listed_by_folder_and_deleted(project: Path, stored: str) -> None:
     async with local_agent(project, "http://127.0.0.1:9/v1") as agent:
         await agent.initialize(CAPABILITIES)
@@ -184,6 +205,18 @@ async def test_what_is_stored_is_private_and_holds_no_secrets(project: Path) -> 
     assert any("[redacted]" in path.read_text() for path in files)
 
 
+async def test_an_image_whose_data_looks_like_a_key_is_stored_as_it_is(project: Path) -> None:
+    data = base64.b64encode(base64.urlsafe_b64decode("iVBO-sk-" + "a" * 24)).decode()
+    image = {"type": "image", "mimeType": "image/png", "data": data}
+    with fake_model(project.parent, "A cat.", "Still a cat.") as model:
+        async with local_agent(project, model) as agent:
+            session = await agent.open()
+            await agent.call("session/prompt", sessionId=session, prompt=[image])
+            await reopened(agent, "resume", session)
+            await agent.prompt(session, "And now?")
+    assert data in json.dumps(model.requests()[-1])
+
+
 async def test_a_command_does_not_inherit_the_key(project: Path) -> None:
     run = {"calls": [{"name": "run", "arguments": {"command": "env > env.txt"}}]}
     with fake_model(project.parent, run, "Done.") as model:
@@ -251,6 +284,19 @@ async def test_a_server_that_does_not_run_can_be_started_later(project: Path) ->
         session = await agent.open()
         with pytest.raises(RpcError, match=r"127\.0\.0\.1:9"):
             await agent.prompt(session, "Hello")
+
+
+async def test_a_server_that_was_restarted_with_a_larger_context_is_asked_again(project: Path) -> None:
+    small, large = ([{"id": "fake-model", "max_model_len": size}] for size in (8000, 32000))
+    with ExitStack() as stack:
+        model = stack.enter_context(fake_model(project.parent, models=small))
+        async with local_agent(project, model) as agent:
+            await agent.open()
+            stack.close()
+            port = int(model.url.removesuffix("/v1").rpartition(":")[2])
+            with fake_model(project.parent, models=large, port=port):
+                await agent.open()
+    assert [update["size"] for update in agent.updates("usage_update")] == [8000, 32000]
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,12 @@ async def test_rules_of_the_repository_apply_in_a_session_in_one_of_its_folders(
     assert results == ["new.js\ntill.py", "till.py:1:total = 1"]
 
 
+async def test_what_git_cannot_open_is_not_taken_for_a_file(project: Path) -> None:
+    (project / ".gitignore").symlink_to("sums.py")  # git refuses such a link with a warning
+    _, results = await run(project, ("list", {"glob": "*.py"}), ("search", {"pattern": "import"}))
+    assert results == ["check.py\nsums.py", "check.py:1:from sums import add"]
+
+
 async def test_a_wrong_pattern_and_a_missing_folder_are_told_to_the_model(shop: Path) -> None:
     agent, (pattern, folder) = await run(
         shop, ("search", {"pattern": "total("}), ("list", {"path": "nowhere"})

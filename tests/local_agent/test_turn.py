@@ -186,6 +186,14 @@ async def test_images_go_to_the_model(project: Path) -> None:
     assert base64.b64encode(b"picture").decode() in json.dumps(model.requests()[-1])
 
 
+async def test_an_image_that_is_none_does_not_end_the_conversation(project: Path) -> None:
+    image = {"type": "image", "mimeType": "png", "data": ""}
+    with fake_model(project.parent, "I see none.") as model:
+        async with local_agent(project, model) as agent:
+            await agent.call("session/prompt", sessionId=await agent.open(), prompt=[image])
+    assert "not supported" in json.dumps(model.requests()[-1])
+
+
 async def test_instructions_of_the_project_reach_the_model_once(project: Path) -> None:
     (project / "AGENTS.md").write_text("Always write haiku.\n")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
@@ -309,6 +317,31 @@ async def test_nothing_that_the_agent_started_outlives_it(project: Path) -> None
             )
             await until((project / "started").exists)
     await until(lambda: not _is_running(str(project)))
+
+
+async def test_a_second_signal_does_not_leave_a_command_behind(project: Path) -> None:
+    command = "trap 'touch stopping' TERM; touch started; while :; do sleep 0.1; done"
+    with fake_model(project.parent, calls(("run", {"command": command}))) as model:
+        async with local_agent(project, model) as agent:
+            agent.start_prompt(await agent.open(), "Run it.")[1].add_done_callback(
+                lambda done: done.exception()
+            )
+            for moment in ("started", "stopping"):
+                await until((project / moment).exists)
+                agent.process.terminate()
+    assert not _is_running(str(project))
+
+
+async def test_a_signal_ends_the_agent_although_the_client_does_not_release_a_terminal(project: Path) -> None:
+    with fake_model(project.parent, calls(("run", {"command": "make"}))) as model:
+        async with local_agent(project, model) as agent:
+            agent.answers["terminal/create"] = lambda params: {"terminalId": "1"}
+            agent.unanswered |= {"terminal/wait_for_exit", "terminal/release"}
+            session = await agent.open(capabilities=ALL_CAPABILITIES)
+            agent.start_prompt(session, "Run it.")[1].add_done_callback(lambda done: done.exception())
+            await until(lambda: agent.requests("terminal/wait_for_exit"))
+            agent.process.terminate()
+            await until(lambda: agent.process.returncode is not None)
 
 
 def _is_running(words: str) -> bool:
