@@ -69,7 +69,7 @@ async def list_models(profile: ModelProfile, http: httpx2.AsyncClient) -> list[M
     if rows is None:
         raise ModelError(f"{profile.base_url} sent no list of models: does the address end in /v1?")
     names = [name for row in rows if isinstance(name := row.get("id"), str) and name.isprintable()]
-    contexts = {row.get("id"): size for row in rows if (size := _size(row, *_CONTEXT_KEYS))}
+    contexts = {str(row.get("id")): size for row in rows if (size := _size(row, *_CONTEXT_KEYS))}
     if names and not contexts:
         contexts = await _local_contexts(profile, http)
     return [ModelInfo(name, contexts.get(name) or contexts.get(ALL_MODELS)) for name in names]
@@ -95,10 +95,10 @@ async def _local_contexts(profile: ModelProfile, http: httpx2.AsyncClient) -> di
         contexts[ALL_MODELS] = size
     for row in _rows(ollama, "models") or []:
         if size := _size(row, "context_length"):
-            contexts[row.get("name")] = size
+            contexts[str(row.get("name"))] = size
     for row in _rows(lm_studio, "data") or []:
         if size := _size(row, "loaded_context_length"):
-            contexts[row.get("id")] = size
+            contexts[str(row.get("id"))] = size
     return contexts
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable
 
 MASK = "[redacted]"
-MIN_SECRET_LENGTH = 6
-"""Shorter values are not masked: they occur in ordinary words."""
+MIN_SECRET_LENGTH = 8
+"""Shorter values are not masked: they are placeholders such as `ollama`, and occur in ordinary words."""
 
 # The text is JSON: a value ends at the latest at a quote or a backslash.
 _SHAPES = re.compile(

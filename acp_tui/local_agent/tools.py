@@ -177,7 +177,7 @@ class Toolbox:
     async def _write(self, call: CallRequest) -> str:
         path, content = self._path(call), _string(call, "content")
         self._show(call, f"Write {path}", path)
-        before = await self._workspace.read(path) if path.exists() else None
+        before = await self._text_now(path)
         return await self._change(call, path, before, content)
 
     async def _change(self, call: CallRequest, path: Path, before: str | None, after: str) -> str:
@@ -195,10 +195,13 @@ class Toolbox:
             ("edit", "all edits in the workspace") if inside else (f"edit {path}", "edits of this file")
         )
         await self._ask_permission(call, shown, key, always, is_free=inside and workspace.client_writes)
-        if before is not None and await workspace.read(path) != before:
+        if await self._text_now(path) != before:  # the user may have taken a long time to decide
             raise ToolError(f"{path} has changed since it was read. Read it again.")
         await workspace.write(path, after)
         return f"{path} was written."
+
+    async def _text_now(self, path: Path) -> str | None:
+        return await self._workspace.read(path) if path.exists() else None
 
     # ------------------------------------------------------------------ commands, plan and questions
 

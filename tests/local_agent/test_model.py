@@ -538,7 +538,17 @@ async def test_a_full_context_has_an_error_of_its_own(tmp_path: Path, body: Any)
             },
             [ModelInfo("a", 4096)],
         ),
-        ([{"id": "a", "max_model_len": "many"}, {"id": 3}, "x", {"id": "\x1b"}], {}, [ModelInfo("a")]),
+        (
+            [
+                {"id": "a", "max_model_len": "many"},
+                {"id": 3},
+                {"id": [], "max_model_len": 1},
+                "x",
+                {"id": "\x1b"},
+            ],
+            {},
+            [ModelInfo("a")],
+        ),
         ([], {}, []),
     ],
     ids=["vllm", "llama.cpp", "ollama", "lm studio", "nonsense", "none"],

@@ -271,6 +271,20 @@ async def test_auto_mode_does_not_ask_about_what_the_client_does_in_the_workspac
         assert agent.requests(method), method
 
 
+async def test_a_file_that_appears_while_the_user_decides_is_not_overwritten(project: Path) -> None:
+    def decide(params: Frame) -> Any:
+        (project / "new.txt").write_text("of the user\n")
+        return choose(params, "allow_once")
+
+    write = {"calls": [{"name": "write", "arguments": {"path": "new.txt", "content": "x"}}]}
+    with fake_model(project.parent, write, "Done.") as model:
+        async with local_agent(project, model) as agent:
+            agent.answers["session/request_permission"] = decide
+            await agent.prompt(await agent.open(), "Work.")
+    assert (project / "new.txt").read_text() == "of the user\n"
+    assert agent.statuses() == ["failed"]
+
+
 async def test_a_question_shows_what_will_happen(project: Path) -> None:
     agent, _ = await run(project, *CHANGES[1:], CHANGES[0], CHANGES[2])
     write, command = (question["toolCall"] for question in questions(agent)[-2:])
