@@ -131,7 +131,7 @@ class ConversationSetup:
         else:
             launch = self.app_context.launch(agent, args.program)
         launch.protocol = args.protocol or self._stored_protocol() or launch.protocol
-        if self._stored is not None and launch.is_remote:
+        if self._stored is not None and launch.has_remote_files:
             launch.folder = self._stored.text(REMOTE_FOLDER) or launch.folder
         apply_remote_options(args, launch)
         if launch.has_remote_files and wants_worktree(args):
@@ -145,7 +145,7 @@ class ConversationSetup:
         self.conversation: Conversation = self.app_context.conversation(
             launch, self._options, keep_log=not args.no_log, resumed=self._stored, fork=fork
         )
-        if launch.is_remote:
+        if launch.has_remote_files:
             self.conversation.folder.update_meta(**{REMOTE_FOLDER: self.conversation.session_folder})
         if launch.protocol != "1":
             self.conversation.folder.update_meta(protocol=launch.protocol)

@@ -128,9 +128,8 @@ class FrameRun:
         self._is_printing = False
         self._heard: Counter[str] = Counter()  # how many messages of each method the agent has sent
         self._awaited: Counter[str] = Counter()  # how many of them the steps so far have waited for
-        self._sent: dict[
-            int | str, FrameStep
-        ] = {}  # the requests of the file, by the ids that acp-tui gave them
+        # The requests of the file, by the ids that acp-tui gave them.
+        self._sent: dict[int | str, FrameStep] = {}
         self._answered: set[int] = set()  # the lines of those that are answered
         self._calls: list[asyncio.Task[Any]] = []
         self._held: list[dict[str, Any]] = []  # requests of the agent that the file answers
